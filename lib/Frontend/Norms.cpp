@@ -1,6 +1,7 @@
-//===- Norms.cpp - Roots of sums of powers --------------------------------===//
+//===- Norms.cpp - What norms have in common ------------------------------===//
 
 #include "Norms.h"
+#include "ElementTypes.h"
 #include <cmath>
 
 using namespace mlir;
@@ -68,6 +69,19 @@ static bool isPowerOfNorms(Value x) {
 Value rootOfPowers(OnnxNode &node, Value y, Value x, double exponent) {
   bool isNorm = exponent > 0 && exponent < 1 && isPowerOfNorms(x);
   return isNorm ? rootOf(node, y, x, exponent) : y;
+}
+
+LogicalResult checkChannels(OnnxNode &node, unsigned first, unsigned last,
+                            int64_t channels) {
+  for (unsigned i = first; i < last; ++i)
+    if (node.shape(i) != ArrayRef<int64_t>({channels}) ||
+        OnnxNode::elementOf(node.input(i)) !=
+            OnnxNode::elementOf(node.input(0)))
+      return wrongElement(node, i,
+                          "must be a tensor of " + Twine(channels) +
+                              " elements of input 0's type, " +
+                              elementText(node, 0));
+  return success();
 }
 
 } // namespace autopar

@@ -1,4 +1,4 @@
-//===- Norms.h - Roots of sums of powers ------------------------*- C++ -*-===//
+//===- Norms.h - What norms have in common ----------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_FRONTEND_NORMS_H
 #define AUTOPAR_LIB_FRONTEND_NORMS_H
@@ -15,6 +15,11 @@ Value rootOf(OnnxNode &node, Value y, Value sum, double exponent);
 /// or the product of two: exporters write norms, deviations and cosine
 /// similarity so. Else `y`.
 Value rootOfPowers(OnnxNode &node, Value y, Value x, double exponent);
+
+/// Fails unless inputs `first` to `last` - 1, scales and biases, have one value
+/// per channel each.
+LogicalResult checkChannels(OnnxNode &node, unsigned first, unsigned last,
+                            int64_t channels);
 
 } // namespace autopar
 

@@ -39,6 +39,9 @@ struct OnnxModel::Contents {
   std::unique_ptr<Stamps> stamps;
 
   llvm::Expected<std::vector<char>> read(const OnnxTensor &tensor) const;
+  /// Bytes of the (unpacked) model file.
+  llvm::Expected<std::vector<char>> readOwn(uint64_t offset,
+                                            uint64_t bytes) const;
 };
 
 } // namespace autopar

@@ -11,36 +11,23 @@ using namespace llvm;
 
 namespace autopar {
 
-static ArrayRef<OnnxOp> (*const kTables[])() = {elementwiseOps,
-                                                activationOps,
-                                                contractionOps,
-                                                attentionOps,
-                                                windowOps,
-                                                convTransposeOps,
-                                                reductionOps,
-                                                normalizationOps,
-                                                shapeOps,
-                                                sequenceOps,
-                                                indexingOps,
-                                                sourceOps,
-                                                selectionOps,
-                                                resizeOps,
-                                                scatterOps,
-                                                mathOps,
-                                                poolOps,
-                                                recurrentOps,
-                                                controlOps,
-                                                randomOps,
-                                                quantizedOps,
-                                                integerProductOps,
-                                                samplingOps,
-                                                regionOps,
-                                                lossOps,
-                                                signalOps,
-                                                tableOps,
-                                                unpoolOps,
-                                                linearAttentionOps,
-                                                flexAttentionOps};
+static ArrayRef<OnnxOp> (*const kTables[])() = {
+    elementwiseOps,    activationOps,
+    contractionOps,    attentionOps,
+    windowOps,         convTransposeOps,
+    reductionOps,      batchNormalizationOps,
+    normalizationOps,  shapeOps,
+    sequenceOps,       indexingOps,
+    sourceOps,         selectionOps,
+    resizeOps,         scatterOps,
+    mathOps,           poolOps,
+    recurrentOps,      controlOps,
+    randomOps,         quantizedOps,
+    integerProductOps, samplingOps,
+    regionOps,         lossOps,
+    signalOps,         tableOps,
+    unpoolOps,         linearAttentionOps,
+    flexAttentionOps};
 
 static SmallVector<int64_t> versions(const OnnxOp &op) {
   SmallVector<int64_t> out;

@@ -48,6 +48,7 @@ llvm::ArrayRef<OnnxOp> flexAttentionOps();
 llvm::ArrayRef<OnnxOp> windowOps();
 llvm::ArrayRef<OnnxOp> convTransposeOps();
 llvm::ArrayRef<OnnxOp> reductionOps();
+llvm::ArrayRef<OnnxOp> batchNormalizationOps();
 llvm::ArrayRef<OnnxOp> normalizationOps();
 llvm::ArrayRef<OnnxOp> shapeOps();
 llvm::ArrayRef<OnnxOp> sequenceOps();

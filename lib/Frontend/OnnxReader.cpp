@@ -314,18 +314,22 @@ OnnxModel::Contents::read(const OnnxTensor &tensor) const {
   case OnnxTensor::InFile:
     break;
   }
+  return readOwn(tensor.offset, tensor.bytes);
+}
+
+Expected<std::vector<char>>
+OnnxModel::Contents::readOwn(uint64_t offset, uint64_t length) const {
   if (packed) {
-    const char *begin = unpacked.data() + tensor.offset;
-    return std::vector<char>(begin, begin + tensor.bytes);
+    const char *begin = unpacked.data() + offset;
+    return std::vector<char>(begin, begin + length);
   }
-  if (tensor.bytes == 0)
+  if (length == 0)
     return std::vector<char>();
   runtime::FileReader file;
-  std::vector<char> bytes(tensor.bytes);
+  std::vector<char> bytes(length);
   if (Error failed = toError(file.open(path)))
     return std::move(failed);
-  if (Error failed =
-          toError(file.readDirect(tensor.offset, tensor.bytes, bytes.data())))
+  if (Error failed = toError(file.readDirect(offset, length, bytes.data())))
     return std::move(failed);
   return bytes;
 }

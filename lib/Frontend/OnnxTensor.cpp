@@ -2,7 +2,7 @@
 
 #include "OnnxTensor.h"
 #include "ExternalData.h"
-#include "autopar/runtime.h"
+#include "core/DataType.h"
 #include "onnx-ml.pb.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -11,28 +11,32 @@ using onnx::TensorProto;
 
 namespace autopar {
 
+/// ONNX's number of an element type, and the runtime's.
+static constexpr std::pair<int32_t, aprt_dtype> kElementTypes[] = {
+    {TensorProto::BOOL, APRT_BOOL},     {TensorProto::INT8, APRT_I8},
+    {TensorProto::UINT8, APRT_U8},      {TensorProto::INT16, APRT_I16},
+    {TensorProto::UINT16, APRT_U16},    {TensorProto::INT32, APRT_I32},
+    {TensorProto::UINT32, APRT_U32},    {TensorProto::INT64, APRT_I64},
+    {TensorProto::UINT64, APRT_U64},    {TensorProto::FLOAT16, APRT_F16},
+    {TensorProto::BFLOAT16, APRT_BF16}, {TensorProto::FLOAT, APRT_F32},
+    {TensorProto::DOUBLE, APRT_F64},
+};
+
+static const aprt_dtype *findDtype(int32_t dataType) {
+  for (const auto &[onnx, dtype] : kElementTypes)
+    if (onnx == dataType)
+      return &dtype;
+  return nullptr;
+}
+
 unsigned onnxElementBytes(int32_t dataType) {
-  switch (dataType) {
-  case TensorProto::BOOL:
-  case TensorProto::INT8:
-  case TensorProto::UINT8:
-    return 1;
-  case TensorProto::INT16:
-  case TensorProto::UINT16:
-  case TensorProto::FLOAT16:
-  case TensorProto::BFLOAT16:
-    return 2;
-  case TensorProto::INT32:
-  case TensorProto::UINT32:
-  case TensorProto::FLOAT:
-    return 4;
-  case TensorProto::INT64:
-  case TensorProto::UINT64:
-  case TensorProto::DOUBLE:
-    return 8;
-  default:
-    return 0;
-  }
+  const aprt_dtype *dtype = findDtype(dataType);
+  return dtype ? unsigned(runtime::elementBytes(*dtype)) : 0;
+}
+
+StringRef onnxElementDtype(int32_t dataType) {
+  const aprt_dtype *dtype = findDtype(dataType);
+  return dtype ? runtime::dtypeName(*dtype) : "";
 }
 
 StringRef onnxElementName(int32_t dataType) {

@@ -16,6 +16,9 @@ namespace autopar {
 /// (strings, complex numbers, numbers of less than 8 bits).
 unsigned onnxElementBytes(int32_t dataType);
 
+/// The type's name as the runtime writes it, f32, i64, ...; "" of others.
+llvm::StringRef onnxElementDtype(int32_t dataType);
+
 /// The type's name as ONNX writes it: FLOAT, INT64, ...
 llvm::StringRef onnxElementName(int32_t dataType);
 

@@ -3,6 +3,7 @@
 #include "autopar/Pipeline/Compilation.h"
 #include "DescribeStep.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/ExportWarnings.h"
@@ -245,7 +246,8 @@ LogicalResult Compilation::readRecipe() {
                                         ": the recipe's is " +
                                         read->precision));
   request.precision = read->precision;
-  request.import.trained = TrainingOptions{read->dropout, read->seed, {}};
+  request.import.trained =
+      TrainingOptions{read->dropout, read->seed, read->unbiasedVariance, {}};
   if (read->trainable)
     request.import.trained->parameters.insert(read->trainable->begin(),
                                               read->trainable->end());
@@ -277,6 +279,11 @@ void Compilation::describeRequest() {
     (*ir)->setAttr(kRecipe, recipe);
   if (evaluatesTrained())
     (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
+  if (evaluatesTrained() && !request.trained->evaluation.empty())
+    (*ir)->setAttr(
+        kEvaluation,
+        attributeFromJSON(&context, llvm::cantFail(llvm::json::parse(
+                                        request.trained->evaluation))));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
@@ -306,6 +313,9 @@ LogicalResult Compilation::deriveStep() {
   if (recipe && request.trained) {
     *request.trained = trainedStatesOf(*ir);
     request.trained->precision = request.precision;
+    if (llvm::json::Value value = toJSON(recipe);
+        value.getAsObject()->get("evaluation"))
+      llvm::raw_string_ostream(request.trained->evaluation) << value;
   }
   if (recipe)
     for (const std::string &text : exportWarnings(

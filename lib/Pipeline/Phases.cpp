@@ -53,6 +53,7 @@ static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createStackParameters());
   manager.addPass(createKeepTrainedStates());
   manager.addPass(createAddLoss());
+  manager.addPass(createAddMetrics());
   manager.addPass(createDifferentiate());
   manager.addPass(createAccumulateGradients());
   manager.addPass(createAddOptimizer());

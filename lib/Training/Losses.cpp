@@ -71,6 +71,29 @@ Value bceWithLogits(TensorBuilder &b, Value x, Value labels) {
   return b.sum(terms);
 }
 
+/// A boolean per row as one per element of a tensor.
+Value ofElements(TensorBuilder &b, Value rows, Value like) {
+  return b.broadcast(rows, shapeOf(like), {0});
+}
+
+void leaveOutClasses(TensorBuilder &b, Value counts, Value &, Value &labels) {
+  labels = b.select(ofElements(b, counts, labels), labels,
+                    b.splatLike(labels, kIgnoredLabel));
+}
+
+void leaveOutSquares(TensorBuilder &b, Value counts, Value &output,
+                     Value &labels) {
+  output = b.select(ofElements(b, counts, output), output, labels);
+}
+
+/// 0 * x + log(1 + exp(-|x|)) is 0 in every type for so large an x.
+void leaveOutLogits(TensorBuilder &b, Value counts, Value &output,
+                    Value &labels) {
+  Value isCounted = ofElements(b, counts, output);
+  output = b.select(isCounted, output, b.splatLike(output, -10000));
+  labels = b.selectOrZero(isCounted, labels);
+}
+
 int64_t elements(ArrayRef<int64_t> output) {
   return ShapedType::getNumElements(output);
 }
@@ -126,20 +149,23 @@ ArrayRef<LossRow> losses() {
       maskedTokens("masked_causal_lm_shifted_cross_entropy_mean");
   static const LossRow table[] = {
       {"softmax_cross_entropy_mean", true, false, maskedSecond, false,
-       asTheyAre, crossEntropyOfSecond, rows, withoutSecond, second, ofSecond},
+       asTheyAre, crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond,
+       second, ofSecond},
       {maskedSecond, true, true, maskedSecond, false, asTheyAre,
-       crossEntropyOfSecond, rows, withoutSecond, second, ofSecond},
+       crossEntropyOfSecond, leaveOutClasses, rows, withoutSecond, second,
+       ofSecond},
       {maskedLast, true, true, maskedLast, false, asTheyAre, crossEntropyOfLast,
-       positions, withoutLast, last, ofLast},
+       leaveOutClasses, positions, withoutLast, last, ofLast},
       {"causal_lm_shifted_cross_entropy_mean", true, false, maskedTokens, true,
-       ofNextToken, crossEntropyOfLast, predictedTokens, ofTokens, last,
-       tokens},
+       ofNextToken, crossEntropyOfLast, leaveOutClasses, predictedTokens,
+       ofTokens, last, tokens},
       {maskedTokens, true, true, maskedTokens, false, ofNextToken,
-       crossEntropyOfLast, predictedTokens, ofTokens, last, tokens},
-      {"mse_mean", false, false, "", false, asTheyAre, squaredError, elements,
-       same, last, alike},
+       crossEntropyOfLast, leaveOutClasses, predictedTokens, ofTokens, last,
+       tokens},
+      {"mse_mean", false, false, "", false, asTheyAre, squaredError,
+       leaveOutSquares, elements, same, last, alike},
       {"bce_with_logits_mean", false, false, "", false, asTheyAre,
-       bceWithLogits, elements, same, last, alike}};
+       bceWithLogits, leaveOutLogits, elements, same, last, alike}};
   return table;
 }
 

@@ -24,6 +24,10 @@ struct LossRow {
   /// The sum of the terms, a scalar of the output's type or a wider one. Output
   /// and targets have the shapes that labelShape asks for.
   mlir::Value (*sum)(TensorBuilder &b, mlir::Value output, mlir::Value labels);
+  /// Gives the rows that do not count, dimension 0 of output and targets,
+  /// values of which all terms are 0.
+  void (*leaveOut)(TensorBuilder &b, mlir::Value counts, mlir::Value &output,
+                   mlir::Value &labels);
   /// How many terms there are where all labels count, by the output's shape.
   int64_t (*terms)(llvm::ArrayRef<int64_t> output);
   /// The labels' shape for an output of a shape; nothing if it has no loss.

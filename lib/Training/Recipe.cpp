@@ -39,7 +39,10 @@ constexpr StringRef kKeys[] = {"loss",
                                "average",
                                "mean_over",
                                "gradient_communication",
-                               "at_run_time"};
+                               "at_run_time",
+                               "evaluation",
+                               "running_variance",
+                               "last_batch"};
 constexpr StringRef kReferenceKeys[] = {"case",
                                         "batch",
                                         "exporter",
@@ -201,8 +204,13 @@ Error RecipeReader::readPrecision() {
 // All
 //===----------------------------------------------------------------------===//
 
-/// Of random numbers.
-Error RecipeReader::readDropout() {
+/// What is told of the model's nodes.
+Error RecipeReader::readNodes() {
+  std::string variance = "population";
+  if (Error error =
+          readChoice("running_variance", {"population", "unbiased"}, variance))
+    return error;
+  recipe.unbiasedVariance = variance == "unbiased";
   if (Error error = readCount(object, "seed", 0, recipe.seed))
     return error;
   if (!given(object, "dropout"))
@@ -258,7 +266,8 @@ Expected<Recipe> RecipeReader::read() {
         &RecipeReader::readGroups, &RecipeReader::readAverage,
         &RecipeReader::readClips, &RecipeReader::readAccumulation,
         &RecipeReader::readPrecision, &RecipeReader::readCommunication,
-        &RecipeReader::readDropout, &RecipeReader::readAtRunTime})
+        &RecipeReader::readNodes, &RecipeReader::readAtRunTime,
+        &RecipeReader::readEvaluation})
     if (Error error = (this->*part)())
       return std::move(error);
   if (Error error = readNames(object, "trainable", recipe.trainable))

@@ -14,7 +14,8 @@ struct Hyperparameter;
 
 /// Recipe.cpp has what concerns the whole and its small parts,
 /// RecipeOptimizer.cpp the optimizer and its schedule, RecipeGroups.cpp the
-/// groups of parameters, RecipeAtRunTime.cpp what of them is set at run time.
+/// groups of parameters, RecipeAtRunTime.cpp what of them is set at run time,
+/// RecipeEvaluation.cpp how the training is evaluated.
 /// Errors name file and key.
 class RecipeReader {
 public:
@@ -69,8 +70,11 @@ private:
   llvm::Error readAccumulation();
   llvm::Error readCommunication();
   llvm::Error readClips();
-  llvm::Error readDropout();
+  llvm::Error readNodes();
   llvm::Error readAtRunTime();
+  llvm::Error readEvaluation();
+  llvm::Error readMetrics(const llvm::json::Object &in,
+                          std::vector<std::string> &metrics) const;
   llvm::Error addAtRunTime(llvm::StringRef name);
   llvm::Error addOfOptimizer(llvm::StringRef name, llvm::StringRef key);
   llvm::Error addOfGroup(llvm::StringRef name);

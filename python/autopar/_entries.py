@@ -3,6 +3,7 @@
 from typing import NamedTuple, Tuple
 
 from ._program import AutoparError
+from ._tensors import COUNTED_ROWS
 
 
 class Entry(NamedTuple):
@@ -48,11 +49,12 @@ def choose(entries, feeds, name):
         return entries[named(entries, name)]
     if len(entries) == 1:
         return entries[0]
-    fitting = [entry for entry in entries if all(info.name in feeds and info.shape == _shape(feeds[info.name]) for info in entry.inputs)]
+    needed = {entry.name: [info for info in entry.inputs if info.name in feeds or info.role != COUNTED_ROWS] for entry in entries}
+    fitting = [entry for entry in entries if all(info.name in feeds and info.shape == _shape(feeds[info.name]) for info in needed[entry.name])]
     if not fitting:
         raise AutoparError(f"no entry takes the inputs {_given(feeds)}; the entries:{_lines(entries)}")
     if len(fitting) > 1:  # an evaluation takes what its training takes, but no labels
-        fitting = [entry for entry in fitting if {info.name for info in entry.inputs} == set(feeds)] or fitting
+        fitting = [entry for entry in fitting if {info.name for info in needed[entry.name]} == set(feeds)] or fitting
     if len(fitting) > 1:
         names = ", ".join(repr(entry.name) for entry in fitting)
         raise AutoparError(f"inputs of these shapes are those of {len(fitting)} entries: say which by entry=, one of {names}")

@@ -8,7 +8,7 @@ import threading
 import warnings
 import weakref
 from concurrent.futures import Future
-from typing import Dict, Iterable, Mapping, Optional
+from typing import Dict, Iterable, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -261,6 +261,30 @@ class Session:
         for note in (notes.value or b"").decode().splitlines():
             warnings.warn(note, stacklevel=2)
         return step.value
+
+    def metric_names(self, *, entry: Optional[str] = None) -> Tuple[str, ...]:
+        """The metrics of an entry (the first) that evaluates; none of others."""
+        handle, names = self._of(entry).handle, []
+        while name := self._library.autopar_session_metric(handle, len(names)):
+            names.append(name.decode())
+        return tuple(names)
+
+    def begin_metrics(self, *, entry: Optional[str] = None) -> None:
+        """The metrics of an entry begin anew."""
+        self._between_steps(self._library.autopar_session_add_metrics, self._of(entry).handle, None, 0)
+
+    def add_metrics(self, outputs: Mapping[str, np.ndarray], rows: int, *, entry: Optional[str] = None) -> None:
+        """Adds a step of the entry to its metrics: its outputs of the role "metric", and how many rows of the batch, the first ones, counted."""
+        of = self._of(entry)
+        self._between_steps(self._library.autopar_session_add_metrics, of.handle, pointers(outputs.get(info.name) for info in of.outputs), int(rows))
+
+    def metric_values(self, *, entry: Optional[str] = None) -> Dict[str, float]:
+        """The metrics over all rows of the steps that were added; NaN where none counted."""
+        of, values, value = self._of(entry), {}, ctypes.c_double()
+        for index, name in enumerate(self.metric_names(entry=entry)):
+            self._between_steps(self._library.autopar_session_metric_value, of.handle, index, ctypes.byref(value))
+            values[name] = value.value
+        return values
 
     def report(self, *, entry: Optional[str] = None) -> dict:
         """What an entry's steps took since it was loaded, or since a trace began or ended: seconds of the last ones, of each rank compute, communication,

@@ -13,8 +13,12 @@ _NUMPY = {
 }
 
 
+#: The role of an input that may be left out: all rows count.
+COUNTED_ROWS = "counted_rows"
+
+
 class TensorInfo(NamedTuple):
-    """A tensor of a program: its name, NumPy type, shape, and what it is for (of an input "")."""
+    """A tensor of a program: its name, NumPy type, shape, and what it is for (of an input "", or "counted_rows": which rows of the batch count)."""
 
     name: str
     dtype: np.dtype
@@ -67,6 +71,8 @@ def accept(kind, info, value):
         if flags.c_contiguous and flags.aligned:
             return value
     where = f"{kind} {info.name!r}"
+    if value is None and info.role == COUNTED_ROWS:
+        return None
     if value is None:
         raise AutoparError(f"{where} is missing: it is {info}")
     if isinstance(value, (np.ndarray, np.generic)):

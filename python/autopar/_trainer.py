@@ -8,8 +8,9 @@ from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Optional
 import numpy as np
 
 from ._hyperparameters import Hyperparameters
-from ._program import AutoparError, WorkFolder, compile, model_file
+from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
 from ._session import Session
+from ._tensors import COUNTED_ROWS
 
 
 class Step(NamedTuple):
@@ -40,6 +41,7 @@ class Trainer:
     def __init__(self, model, recipe, *, ranks: int = 1, evaluate: bool = False, options: Iterable[str] = (), threads: int = 0, weights=None,
                  **named):
         folder = WorkFolder()
+        self._model = os.path.abspath(model) if isinstance(model, (str, os.PathLike)) else None
         program = compile(model_file(model, folder), folder.file("program"), ranks=ranks, train=recipe, evaluate=evaluate, options=options, **named)
         #: The session underneath.
         self.session = Session(program.path, threads=threads, weights=weights)
@@ -58,7 +60,8 @@ class Trainer:
 
     def step(self, batch: Mapping[str, object]) -> Step:
         """Trains on one batch: arrays by the names of the model's inputs, and `labels` where the loss has them."""
-        told = self.session.run(batch, self._roles.values(), entry=self.session.entries[0].name)
+        entry = self.session.entries[0]
+        told = self.session.run(_padded(batch, entry)[0], self._roles.values(), entry=entry.name)
         values = {role: float(told[name]) for role, name in self._roles.items()}
         number, self._steps = self._steps, self._steps + 1
         if not math.isfinite(values["loss"]) and not values.get("skipped"):
@@ -69,7 +72,22 @@ class Trainer:
         """The model's outputs in inference, with the parameters and running statistics as the last step left them: dropout is off."""
         if len(self.session.entries) == 1:
             raise AutoparError("the trainer was made without evaluate=True: it trains alone")
-        return self.session.run(feeds, entry=self.session.entries[1].name)
+        entry = self.session.entries[1]
+        return self.session.run(feeds, [info.name for info in entry.outputs if info.role == "model"], entry=entry.name)
+
+    def metrics(self, batches: Iterable[Mapping[str, object]]) -> Dict[str, float]:
+        """The metrics of the recipe's `evaluation` over all rows of the batches, which have labels, with the parameters as they are: `{"loss": 0.31, "accuracy": 0.9}`.
+        A batch may have fewer rows than the program's."""
+        entry = self.session.entries[-1]
+        names = self.session.metric_names(entry=entry.name)
+        if not names:
+            raise AutoparError("the recipe has no 'evaluation', which names metrics: {\"evaluation\": {\"metrics\": [\"loss\"]}}")
+        wanted = [info.name for info in entry.outputs if info.role == "metric"]
+        self.session.begin_metrics(entry=entry.name)
+        for batch in batches:
+            feeds, rows = _padded(batch, entry)
+            self.session.add_metrics(self.session.run(feeds, wanted, entry=entry.name), rows, entry=entry.name)
+        return self.session.metric_values(entry=entry.name)
 
     def set(self, name: str, value) -> None:
         """Sets a hyperparameter that the recipe names `at_run_time` for the steps that follow, without compiling: `set("lr", 1e-4)`."""
@@ -95,14 +113,40 @@ class Trainer:
         """Writes the parameters as safetensors, as the executable's --final does: with an `average` in the recipe the averaged ones, too, into a file with
         `.average` before its extension. What is not finite goes to PATH.not-finite, which is an error, and PATH stays as it was."""
         save_file, path = _safetensors("save_file"), os.fspath(path)
-        tensors = {name: self[name] for name in self._parameters}
-        wrong = [name for name, value in tensors.items() if np.isnan(value).any() or np.isposinf(value).any()]
+        tensors, wrong = self._tensors()
         save_file(tensors, path + ".not-finite" if wrong else path)
         if wrong:
             raise AutoparError(f"parameter {wrong[0]!r} is not finite: the parameters are in {path}.not-finite, and {path} stays as it was")
         if self._averages:
             root, extension = os.path.splitext(path)
-            save_file({name: self.average(name) if name in self._averages else value for name, value in tensors.items()}, f"{root}.average{extension}")
+            save_file(self._averaged(tensors), f"{root}.average{extension}")
+
+    def export_onnx(self, path, model=None, *, averages: bool = False) -> None:
+        """Writes a copy of the model for inference with the parameters as they are, or with their averages, as `autopar checkpoint export --model` does
+        (docs/Checkpoints.md). `model`: the model that is trained, where the trainer was not made of a path or the file has moved."""
+        source = self._model if model is None else model
+        if source is None:
+            raise AutoparError("the trainer was made of a model in memory, which it does not keep: give it as model=")
+        if averages and not self._averages:
+            raise AutoparError("averages=True: the recipe has no 'average'")
+        tensors, wrong = self._tensors()
+        if wrong:
+            raise AutoparError(f"parameter {wrong[0]!r} is not finite: nothing is exported")
+        folder = WorkFolder()
+        try:
+            weights = folder.file("trained.safetensors")
+            _safetensors("save_file")(self._averaged(tensors) if averages else tensors, weights)
+            call([find_tool(), "checkpoint", "export", weights, "-o", os.fspath(path), "--model", model_file(source, folder)], timeout=3600, file=path)
+        finally:
+            folder.remove()
+
+    def _tensors(self):
+        """The parameters, and names of those that are not finite."""
+        tensors = {name: self[name] for name in self._parameters}
+        return tensors, [name for name, value in tensors.items() if np.isnan(value).any() or np.isposinf(value).any()]
+
+    def _averaged(self, tensors):
+        return {name: self.average(name) if name in self._averages else value for name, value in tensors.items()}
 
     def average(self, name: str) -> np.ndarray:
         """A copy of the exponential average of a parameter, where the recipe has an `average`."""
@@ -143,6 +187,32 @@ class Trainer:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _padded(batch, entry):
+    """The batch with as many rows as the entry takes, and how many count: rows that are missing are zeros, which count for nothing."""
+    counted = [info for info in entry.inputs if info.role == COUNTED_ROWS]
+    if not counted or counted[0].name in batch:
+        return batch, counted[0].shape[0] if counted else _rows(entry)
+    size, rows = counted[0].shape[0], {}
+    for info in entry.inputs:
+        shape = tuple(getattr(batch.get(info.name), "shape", ()))
+        if shape and shape[0] < size == info.shape[0] and shape[1:] == info.shape[1:]:
+            rows[info.name] = shape[0]
+    if not rows:
+        return batch, size
+    if len(set(rows.values())) > 1:
+        raise AutoparError(f"the arrays of a batch have {' and '.join(str(count) for count in sorted(set(rows.values())))} rows: all must have as many")
+    count = next(iter(rows.values()))
+    padded = {name: np.concatenate([np.asarray(array), np.zeros((size - count, *array.shape[1:]), np.asarray(array).dtype)]) if name in rows else array
+              for name, array in batch.items()}
+    padded[counted[0].name] = np.arange(size) < count
+    return padded, count
+
+
+def _rows(entry):
+    """The rows of a batch that the program cannot be told to count in part."""
+    return max((info.shape[0] for info in entry.inputs if info.shape), default=1)
 
 
 def _safetensors(function):

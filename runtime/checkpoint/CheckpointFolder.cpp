@@ -144,6 +144,19 @@ static std::string manifestText(const CheckpointManifest &manifest) {
                                  {"compiler", manifest.compiler},
                                  {"mesh", manifest.mesh},
                                  {"files", nlohmann::ordered_json::array()}};
+  if (const std::optional<BestPlace> &best = manifest.place.best)
+    json["best"] = {{"metric", best->metric},
+                    {"step", best->step},
+                    {"value", best->value},
+                    {"worse", best->worse}};
+  if (const std::optional<DataPlace> &data = manifest.place.data) {
+    json["data"] = {{"epoch", data->epoch},
+                    {"row", data->row},
+                    {"rows", data->rows},
+                    {"shards", formatHash(data->shards)}};
+    if (data->seed)
+      json["data"]["seed"] = *data->seed;
+  }
   for (const CheckpointManifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
@@ -172,17 +185,30 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
     return systemError("rename", writing, code.value());
   APRT_TRY(synchronize(path));
   fs::remove_all(old, code);
-  removeOld(step, keep);
+  const std::optional<BestPlace> &best = manifest.place.best;
+  if (best && best->step == step)
+    linkBest(step);
+  removeOld(step, keep, best ? best->step : -1);
   return Status::success();
+}
+
+/// The name `best` is for people; a run finds the best one by its step.
+void CheckpointFolder::linkBest(int64_t step) const {
+  std::error_code ignored;
+  std::string name = path + "/best", next = path + "/" + writingPrefix + "best";
+  fs::remove(next, ignored);
+  fs::create_symlink(fs::path(folderOf(step)).filename(), next, ignored);
+  fs::rename(next, name, ignored);
 }
 
 /// A checkpoint that is newer is of a run that went further, and this one does
 /// not remove it.
-void CheckpointFolder::removeOld(int64_t newest, int64_t keep) const {
+void CheckpointFolder::removeOld(int64_t newest, int64_t keep,
+                                 int64_t best) const {
   std::error_code ignored;
   int64_t kept = 0;
   for (int64_t step : steps())
-    if (keep > 0 && step <= newest && ++kept > keep)
+    if (keep > 0 && step <= newest && ++kept > keep && step != best)
       fs::remove_all(folderOf(step), ignored);
 }
 
@@ -213,6 +239,18 @@ bool isCheckpoint(const std::string &folder) {
   return fs::exists(folder + "/" + manifestName, ignored);
 }
 
+static DataPlace parseDataPlace(const JsonReader &json) {
+  DataPlace place;
+  place.epoch = json.member("epoch").integer(0, INT64_MAX);
+  place.rows = json.member("rows").integer(1, INT64_MAX);
+  place.row = json.member("row").integer(0, place.rows);
+  if (!parseHash(json.member("shards").string(), place.shards))
+    json.fail("has a bad hash");
+  if (JsonReader seed = json.member("seed", /*optional=*/true); !seed.isNull())
+    place.seed = uint64_t(seed.integer(0, INT64_MAX));
+  return place;
+}
+
 static Status parseManifest(const std::string &text,
                             CheckpointManifest &manifest) {
   nlohmann::json value =
@@ -232,6 +270,13 @@ static Status parseManifest(const std::string &text,
   manifest.model = json.member("model").string();
   manifest.compiler = json.member("compiler").string();
   manifest.mesh = json.member("mesh").string();
+  if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
+    manifest.place.data = parseDataPlace(data);
+  if (JsonReader best = json.member("best", /*optional=*/true); !best.isNull())
+    manifest.place.best = {best.member("metric").string(),
+                           best.member("step").integer(0, INT64_MAX),
+                           best.member("value").number(),
+                           best.member("worse").integer(0, INT64_MAX)};
   for (const JsonReader &file : json.member("files").elements()) {
     CheckpointManifest::File &to = manifest.files.emplace_back();
     to.name = file.member("name").string();

@@ -3,6 +3,7 @@
 //   DIR/lock                         held by the run that writes here
 //   DIR/step-00000040/rank-0000.safetensors, ...
 //   DIR/step-00000040/manifest.json  written last
+//   DIR/best -> step-00000040        the one with the best evaluation
 //   DIR/.writing-00000060/           not whole yet
 //
 // A checkpoint is written beside, brought to the disk file by file, and gets
@@ -16,10 +17,34 @@
 #include "../core/Status.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace autopar::runtime {
+
+/// Where a training is in rows of shards: the row of the epoch's order with
+/// which the next step begins.
+struct DataPlace {
+  int64_t epoch = 0, row = 0;
+  int64_t rows = 0;             // of an epoch
+  std::optional<uint64_t> seed; // of the order
+  uint64_t shards = 0;          // which they were: Shards::hash()
+};
+
+/// The best of a training's evaluations.
+struct BestPlace {
+  std::string metric;
+  int64_t step = 0; // steps that were taken then
+  double value = 0;
+  int64_t worse = 0; // evaluations since then
+};
+
+/// Where a training is, beside its states.
+struct TrainingPlace {
+  std::optional<DataPlace> data; // none: its data are arrays of all steps
+  std::optional<BestPlace> best; // none: nothing was evaluated
+};
 
 /// The manifest tells what a checkpoint is of. Newer formats are refused, older
 /// ones are read.
@@ -34,6 +59,7 @@ struct CheckpointManifest {
   std::string model, compiler;
   std::string mesh; // of the run that wrote it: for information
   std::vector<File> files;
+  TrainingPlace place;
 };
 
 /// A folder of checkpoints.
@@ -51,7 +77,7 @@ public:
   /// The file that a rank writes of a step; its folder is made.
   Status fileOfRank(int64_t step, int rank, std::string &file) const;
   /// All ranks' files are there: they become the checkpoint of the step, and of
-  /// older ones all but `keep` go.
+  /// older ones all but `keep` and the best go.
   Status finish(int64_t step, int ranks, CheckpointManifest manifest,
                 int64_t keep) const;
   /// Gives up what was written of a step.
@@ -65,7 +91,8 @@ public:
 
 private:
   std::string writingOf(int64_t step) const;
-  void removeOld(int64_t newest, int64_t keep) const;
+  void removeOld(int64_t newest, int64_t keep, int64_t best) const;
+  void linkBest(int64_t step) const;
 
   std::string path;
   int descriptor = -1; // of the lock

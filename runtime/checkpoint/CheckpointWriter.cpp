@@ -32,7 +32,7 @@ CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
     : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
       aborted(aborted), blocks(blocksOfRank(manifest, rank)),
       copies(blocks.size()) {
-  thread = quietThread([this] { takeMemory(); });
+  thread = startQuietThread([this] { takeMemory(); });
 }
 
 CheckpointWriter::~CheckpointWriter() { finish(); }
@@ -53,13 +53,15 @@ void CheckpointWriter::takeMemory() {
   }
 }
 
-Status CheckpointWriter::save(int64_t step, const Read &read) {
+Status CheckpointWriter::save(int64_t step, const Read &read,
+                              const TrainingPlace &place) {
   finish();
   APRT_TRY(memory);
   for (size_t i = 0; i < blocks.size(); ++i)
     APRT_TRY(read(blocks[i], copies[i].data()));
   last = step;
-  thread = quietThread([this, step] { write(step); });
+  lastPlace = place;
+  thread = startQuietThread([this, step] { write(step); });
   return Status::success();
 }
 
@@ -117,10 +119,14 @@ void CheckpointWriter::write(int64_t step) {
   status = awaitAll(step);
   if (status.ok())
     status = guardMemory("finishing a checkpoint", [&] {
-      return folder.finish(
-          step, board.ranks(),
-          {step, manifest.model, manifest.compiler, meshText(manifest), {}},
-          keep);
+      return folder.finish(step, board.ranks(),
+                           {step,
+                            manifest.model,
+                            manifest.compiler,
+                            meshText(manifest),
+                            {},
+                            lastPlace},
+                           keep);
     });
   if (status.ok())
     return;

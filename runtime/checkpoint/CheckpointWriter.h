@@ -55,7 +55,7 @@ public:
 
   /// `read` brings a block's bytes as they are. Waits for the save before it.
   using Read = std::function<Status(const SavedBlock &saved, void *to)>;
-  Status save(int64_t step, const Read &read);
+  Status save(int64_t step, const Read &read, const TrainingPlace &place = {});
   /// Waits for the last save.
   void finish();
   /// The step of the last save that was begun; -1: there is none.
@@ -77,6 +77,7 @@ private:
   std::vector<Buffer> copies; // by block
   Status memory;              // whether there is enough for them
   int64_t last = -1;
+  TrainingPlace lastPlace;
   std::thread thread;
 };
 

@@ -154,6 +154,7 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   manifest.packedSlots =
       perStageIntegers(root.member("packed_slots"), stages, maxCount);
   parseTensors(root, manifest);
+  parseEvaluation(root, manifest);
   parsePlan(root, manifest);
 }
 

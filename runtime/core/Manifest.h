@@ -82,13 +82,14 @@ enum class OutputRole {
   GradNorm, // of all gradients, before clipping
   LearningRate,
   LossScale,
-  Skipped, // whether the step changed nothing
-  NoLabels // whether the step counts no label
+  Skipped,  // whether the step changed nothing
+  NoLabels, // whether the step counts no label
+  Metric    // what a metric is made of
 };
 /// Manifests call the roles so, in the order of the enumeration.
 inline constexpr const char *outputRoleNames[] = {
     "model",      "loss",    "grad_norm", "learning_rate",
-    "loss_scale", "skipped", "no_labels"};
+    "loss_scale", "skipped", "no_labels", "metric"};
 
 /// What a state is kept for.
 enum class StateRole {
@@ -134,10 +135,40 @@ struct Port {
   std::vector<DimSlice> dims;
   std::vector<PortPlacement> stages;
   std::vector<IndexBound> indexBounds; // of an input
+  /// Of an input, a boolean per row: which rows of a batch count; all do where
+  /// nobody gives it.
+  bool countsRows = false;
 
   /// Bytes of the global tensor and of a rank's part.
   int64_t globalBytes = 0;
   int64_t localBytes = 0;
+};
+
+/// A number that is made of outputs of an evaluation's steps.
+struct Metric {
+  enum Kind {
+    Mean,    // a sum by a count
+    ExpMean, // e to the power of that
+    F1,      // counts by class: predicted rightly, predicted, there
+    Auc      // scores and labels by row
+  };
+  std::string name;
+  Kind kind = Mean;
+  bool isHigherBetter = false;
+  std::vector<size_t> outputs; // of the manifest
+};
+/// Manifests call the kinds so, in the order of the enumeration.
+inline constexpr const char *metricKindNames[] = {"mean", "exp_mean", "f1",
+                                                  "auc"};
+
+/// How good the model is, and when a training asks for it.
+struct Evaluation {
+  std::vector<Metric> metrics;
+  size_t best = 0;      // the metric that tells which states are the best
+  int64_t every = 0;    // steps between evaluations; 0: one, after the last
+  int64_t patience = 0; // evaluations that are no better end the training; 0:
+                        // none do
+  std::string data;     // where it is; empty: a run says so
 };
 
 /// A boolean that each step computes; true ends the run with the message. With
@@ -228,6 +259,7 @@ struct Manifest {
   std::vector<Check> checks;
   std::vector<FixedInput> fixedInputs;
   std::vector<Port> outputs;
+  std::optional<Evaluation> evaluation;
   std::vector<Port> gradients; // of a training step, by parameters' names
   std::vector<Port> trained;   // the states that begin as parameters
   std::vector<Port> averages;  // of some of them, by their names

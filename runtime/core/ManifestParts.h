@@ -25,6 +25,9 @@ void parseTables(const JsonReader &root, Manifest &manifest);
 /// has its tables and the sizes of its arenas, too.
 void parseTensors(const JsonReader &root, Manifest &manifest);
 
+/// The metrics; the manifest has its outputs.
+void parseEvaluation(const JsonReader &root, Manifest &manifest);
+
 /// The rest of a state of that role.
 void parseHyperparameter(const JsonReader &json, PersistentEntry &entry);
 

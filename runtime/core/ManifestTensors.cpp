@@ -136,12 +136,13 @@ static void takeUserShape(const JsonReader &json, aprt_dtype dtype,
 }
 
 static void parseRoles(const JsonReader &json, std::vector<Port> &outputs) {
-  std::set<OutputRole> found{OutputRole::Model};
+  std::set<OutputRole> found;
   std::vector<JsonReader> elements = json.elements();
   for (size_t i = 0; i < outputs.size() && i < elements.size(); ++i) {
     OutputRole &role = outputs[i].role;
     role = parseRole<OutputRole>(elements[i], outputRoleNames);
-    if (role != OutputRole::Model && !found.insert(role).second)
+    bool isOnce = role != OutputRole::Model && role != OutputRole::Metric;
+    if (isOnce && !found.insert(role).second)
       elements[i].fail("has the role of another one");
   }
 }

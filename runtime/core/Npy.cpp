@@ -180,18 +180,23 @@ std::string formatNpyHeader(aprt_dtype dtype,
   return header + dict;
 }
 
+Status readNpyHeader(FileReader &file, NpyHeader &header) {
+  std::string what = "'" + file.path() + "'";
+  std::vector<char> head(size_t(std::min<int64_t>(file.size(), 1 << 16)));
+  APRT_TRY(file.read(0, int64_t(head.size()), head.data()));
+  APRT_TRY(parseNpyHeader(head.data(), int64_t(head.size()), what, header));
+  if (header.dataBytes != file.size() - header.dataOffset)
+    return Status::error(what + ": " +
+                         describeTensor(header.dtype, header.shape) +
+                         " does not agree with the file's size");
+  return Status::success();
+}
+
 Status readNpy(const std::string &path, Array &array) {
   FileReader file;
   APRT_TRY(file.open(path));
-  std::vector<char> head(size_t(std::min<int64_t>(file.size(), 1 << 16)));
-  APRT_TRY(file.read(0, int64_t(head.size()), head.data()));
   NpyHeader header;
-  APRT_TRY(parseNpyHeader(head.data(), int64_t(head.size()), "'" + path + "'",
-                          header));
-  if (header.dataBytes != file.size() - header.dataOffset)
-    return Status::error("'" + path +
-                         "': " + describeTensor(header.dtype, header.shape) +
-                         " does not agree with the file's size");
+  APRT_TRY(readNpyHeader(file, header));
   array.dtype = header.dtype;
   array.shape = header.shape;
   array.data.resize(size_t(header.dataBytes));

@@ -14,6 +14,8 @@
 
 namespace autopar::runtime {
 
+class FileReader;
+
 /// A dense row-major array in memory.
 struct Array {
   aprt_dtype dtype = APRT_F32;
@@ -34,6 +36,9 @@ struct NpyHeader {
 Status parseNpyHeader(const char *bytes, int64_t size, const std::string &what,
                       NpyHeader &header);
 
+/// Reads the header of an open .npy file, whose size must agree with it.
+Status readNpyHeader(FileReader &file, NpyHeader &header);
+
 /// The header bytes for an array of this type.
 std::string formatNpyHeader(aprt_dtype dtype,
                             const std::vector<int64_t> &shape);
@@ -46,6 +51,15 @@ using NamedArrays = std::map<std::string, Array>;
 using AcceptArray = std::function<Status(const std::string &name)>;
 Status readNpz(const std::string &path, NamedArrays &arrays,
                const AcceptArray &accept = nullptr);
+/// An array of a .npz file; its header says where in that file its bytes are.
+struct StoredNpy {
+  std::string name;
+  NpyHeader header;
+};
+/// Finds the arrays of an open .npz file, to be read in part: deflated ones are
+/// refused. Checksums are not compared.
+Status indexNpz(FileReader &file, std::vector<StoredNpy> &arrays);
+
 /// Reads a .npy file.
 Status readNpy(const std::string &path, Array &array);
 

@@ -42,6 +42,9 @@ public:
 
   Status readDirectory(std::vector<ZipEntry> &entries);
   Status readEntry(const ZipEntry &entry, ArrayBytes &data);
+  /// Where the entry's bytes begin in the file. Those of a stored entry are all
+  /// there.
+  Status findStart(const ZipEntry &entry, int64_t &start);
 
 private:
   using Bytes = std::vector<unsigned char>;
@@ -192,18 +195,24 @@ Status ZipReader::inflateEntry(const ZipEntry &entry, int64_t start,
   return Status::success();
 }
 
-Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
+Status ZipReader::findStart(const ZipEntry &entry, int64_t &start) {
   Bytes local;
   APRT_TRY(read(entry.localOffset, 30, local));
   if (little(local.data(), 4) != localSignature)
     return damaged("'" + entry.name + "' is not where the directory says");
-  int64_t start = entry.localOffset + 30 +
-                  int64_t(little(local.data() + 26, 2)) +
-                  int64_t(little(local.data() + 28, 2));
+  start = entry.localOffset + 30 + int64_t(little(local.data() + 26, 2)) +
+          int64_t(little(local.data() + 28, 2));
+  if (entry.method == 0 &&
+      (entry.bytes != entry.packedBytes || entry.bytes < 0 ||
+       start > file.size() || entry.bytes > file.size() - start))
+    return damaged("'" + entry.name + "' is cut off");
+  return Status::success();
+}
+
+Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
+  int64_t start = 0;
+  APRT_TRY(findStart(entry, start));
   if (entry.method == 0) {
-    if (entry.bytes != entry.packedBytes || entry.bytes < 0 ||
-        entry.bytes > file.size() - start)
-      return damaged("'" + entry.name + "' is cut off");
     data.resize(size_t(entry.bytes));
     APRT_TRY(file.read(start, entry.bytes, data.data()));
   } else if (entry.method == Z_DEFLATED) {
@@ -226,6 +235,12 @@ static std::string arrayName(const ZipEntry &entry) {
   return name;
 }
 
+static Status otherSize(const std::string &what, const NpyHeader &header) {
+  return Status::error(what + ": " +
+                       describeTensor(header.dtype, header.shape) +
+                       " does not agree with its size in the file");
+}
+
 static Status readArray(ZipReader &zip, const ZipEntry &entry,
                         const std::string &what, Array &array) {
   ArrayBytes bytes;
@@ -233,11 +248,48 @@ static Status readArray(ZipReader &zip, const ZipEntry &entry,
   NpyHeader header;
   APRT_TRY(parseNpyHeader(bytes.data(), int64_t(bytes.size()), what, header));
   if (header.dataBytes != int64_t(bytes.size()) - header.dataOffset)
-    return Status::error(what + ": " +
-                         describeTensor(header.dtype, header.shape) +
-                         " does not agree with its size in the file");
+    return otherSize(what, header);
   bytes.erase(bytes.begin(), bytes.begin() + header.dataOffset);
   array = {header.dtype, header.shape, std::move(bytes)};
+  return Status::success();
+}
+
+/// The header of an array that is stored; of all but the first bytes only
+/// their number is looked at.
+static Status readHeader(FileReader &file, ZipReader &zip,
+                         const ZipEntry &entry, const std::string &what,
+                         NpyHeader &header) {
+  if (entry.method != 0)
+    return Status::error(
+        what +
+        " is deflated, so that no row can be read alone: write it again "
+        "with numpy.savez, python -c \"import numpy; "
+        "numpy.savez('" +
+        file.path() + "', **numpy.load('" + file.path() + "'))\"");
+  int64_t start = 0;
+  APRT_TRY(zip.findStart(entry, start));
+  std::vector<char> head(size_t(std::min<int64_t>(entry.bytes, 1 << 16)));
+  APRT_TRY(file.read(start, int64_t(head.size()), head.data()));
+  APRT_TRY(parseNpyHeader(head.data(), int64_t(head.size()), what, header));
+  if (header.dataBytes != entry.bytes - header.dataOffset)
+    return otherSize(what, header);
+  header.dataOffset += start;
+  return Status::success();
+}
+
+static std::string describe(const FileReader &file, const ZipEntry &entry) {
+  return "array '" + arrayName(entry) + "' of '" + file.path() + "'";
+}
+
+Status indexNpz(FileReader &file, std::vector<StoredNpy> &arrays) {
+  ZipReader zip(file);
+  std::vector<ZipEntry> entries;
+  APRT_TRY(zip.readDirectory(entries));
+  for (const ZipEntry &entry : entries) {
+    StoredNpy &array = arrays.emplace_back();
+    array.name = arrayName(entry);
+    APRT_TRY(readHeader(file, zip, entry, describe(file, entry), array.header));
+  }
   return Status::success();
 }
 
@@ -248,17 +300,15 @@ Status readNpz(const std::string &path, NamedArrays &arrays,
   ZipReader zip(file);
   std::vector<ZipEntry> entries;
   APRT_TRY(zip.readDirectory(entries));
-  auto what = [&](const ZipEntry &entry) {
-    return "array '" + arrayName(entry) + "' of '" + path + "'";
-  };
   for (const ZipEntry &entry : entries) {
     if (accept)
       APRT_TRY(accept(arrayName(entry)));
     if (!arrays.try_emplace(arrayName(entry)).second)
-      return Status::error(what(entry) + " is there twice");
+      return Status::error(describe(file, entry) + " is there twice");
   }
   for (const ZipEntry &entry : entries)
-    APRT_TRY(readArray(zip, entry, what(entry), arrays[arrayName(entry)]));
+    APRT_TRY(
+        readArray(zip, entry, describe(file, entry), arrays[arrayName(entry)]));
   return Status::success();
 }
 

@@ -1,4 +1,4 @@
-//===- QuietThread.h - Threads that take no signals -------------*- C++ -*-===//
+//===- QuietThread.h - A thread that takes no signal ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CORE_QUIETTHREAD_H
 #define AUTOPAR_RUNTIME_CORE_QUIETTHREAD_H
@@ -9,9 +9,8 @@
 
 namespace autopar::runtime {
 
-/// Starts a thread in which no signal is handled: they are for the threads that
-/// expect them.
-inline std::thread quietThread(const std::function<void()> &work) {
+/// Starts a thread; signals are for the threads that expect them.
+inline std::thread startQuietThread(const std::function<void()> &work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

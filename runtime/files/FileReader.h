@@ -31,6 +31,8 @@ public:
   Status read(int64_t offset, int64_t bytes, void *to);
   /// The same with system calls of its own; the bytes are there.
   Status readDirect(int64_t offset, int64_t bytes, void *to) const;
+  /// Gives up what was read ahead, of a file that stays open for long.
+  void dropWindow() { std::vector<char>().swap(window); }
   /// Adds bytes that are there.
   Status hash(int64_t offset, int64_t bytes, ContentHash &hash) const;
 

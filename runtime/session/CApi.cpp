@@ -3,6 +3,7 @@
 #include "autopar/session.h"
 
 #include "../core/MemoryGuard.h"
+#include "../evaluation/MetricSums.h"
 #include "../files/Text.h"
 #include "FixedInputs.h"
 #include "Session.h"
@@ -18,6 +19,7 @@ struct autopar_session {
   size_t entry = 0;
   autopar_session *opened = nullptr;
   std::string text; // that a call returned
+  std::unique_ptr<MetricSums> metrics;
   // The handle that was opened, which is the first entry, owns the session and
   // the handles of the other entries.
   std::unique_ptr<Session> owned;
@@ -188,7 +190,9 @@ int32_t autopar_session_tensor(const autopar_session *session,
     const Session &of = *session->session;
     const Manifest &manifest = of.manifest(session->entry);
     if (kind == AUTOPAR_INPUT)
-      describe(manifest.inputs[size_t(index)], "", value);
+      describe(manifest.inputs[size_t(index)],
+               manifest.inputs[size_t(index)].countsRows ? "counted_rows" : "",
+               value);
     else if (kind == AUTOPAR_OUTPUT)
       describe(manifest.outputs[size_t(index)],
                outputRoleNames[int(manifest.outputs[size_t(index)].role)],
@@ -304,6 +308,54 @@ int32_t autopar_session_resume(autopar_session *session, const char *path,
       session->text += (session->text.empty() ? "" : "\n") + printable(note);
     if (notes)
       *notes = session->text.c_str();
+    return Status::success();
+  });
+}
+
+const char *autopar_session_metric(const autopar_session *session,
+                                   int64_t index) {
+  const auto &about = session->session->manifest(session->entry).evaluation;
+  bool isThere = about && index >= 0 && index < int64_t(about->metrics.size());
+  return isThere ? about->metrics[size_t(index)].name.c_str() : nullptr;
+}
+
+int32_t autopar_session_add_metrics(autopar_session *session,
+                                    const void *const *outputs, int64_t rows) {
+  return guard("adding to metrics", [&] {
+    const Manifest &manifest = session->session->manifest(session->entry);
+    if (!manifest.evaluation)
+      return Status::error("the entry has no metrics: its recipe has no "
+                           "'evaluation'");
+    if (!outputs) {
+      session->metrics = nullptr;
+      return Status::success();
+    }
+    if (!session->metrics)
+      session->metrics = std::make_unique<MetricSums>(manifest);
+    std::vector<const char *> tensors(manifest.outputs.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const Port &port = manifest.outputs[i];
+      tensors[i] = static_cast<const char *>(outputs[i]);
+      bool isMetric = port.role == OutputRole::Metric;
+      if (isMetric && !tensors[i])
+        return Status::error("output '" + port.name + "' is missing");
+      if (isMetric && rows < 0)
+        return Status::error("the number of rows may not be negative");
+    }
+    session->metrics->add(tensors, rows);
+    return Status::success();
+  });
+}
+
+int32_t autopar_session_metric_value(const autopar_session *session,
+                                     int64_t index, double *value) {
+  return guard("computing a metric", [&] {
+    std::vector<double> values =
+        session->metrics ? session->metrics->values() : std::vector<double>();
+    if (index < 0 || index >= int64_t(values.size()))
+      return Status::error("there is no metric number " +
+                           std::to_string(index) + " of steps that were added");
+    *value = values[size_t(index)];
     return Status::success();
   });
 }

@@ -140,9 +140,11 @@ static std::string tellRange(const IndexBound &bound) {
 
 template <typename T>
 static Status checkStep(const Port &port, const T *data,
-                        const std::string &step) {
+                        const std::string &step, int64_t *outside) {
   for (const IndexBound &bound : port.indexBounds) {
     int64_t element = findOutside(data, bound);
+    if (element >= 0 && outside)
+      *outside = element;
     if (element >= 0)
       return Status::error(
           "input '" + port.name + "' has " + std::to_string(data[element]) +
@@ -151,7 +153,8 @@ static Status checkStep(const Port &port, const T *data,
   return Status::success();
 }
 
-Status checkIndices(const Port &port, const void *data, int64_t steps) {
+Status checkIndices(const Port &port, const void *data, int64_t steps,
+                    int64_t *outside) {
   Status status;
   if (port.indexBounds.empty() || port.globalBytes == 0)
     return status;
@@ -162,8 +165,8 @@ Status checkIndices(const Port &port, const void *data, int64_t steps) {
       for (int64_t step = 0; step < std::max<int64_t>(steps, 1); ++step) {
         std::string where = steps > 0 ? "step " + std::to_string(step) : "";
         status = checkStep(
-            port, first + step * (port.globalBytes / int64_t(sizeof(T))),
-            where);
+            port, first + step * (port.globalBytes / int64_t(sizeof(T))), where,
+            outside);
         if (status.failed())
           return;
       }

@@ -9,8 +9,10 @@
 namespace autopar::runtime {
 
 /// Fails if a tensor of the port has an index that its bounds do not allow. If
-/// `steps` is above 0, so many are at `data`, one after the other.
-Status checkIndices(const Port &port, const void *data, int64_t steps);
+/// `steps` is above 0, so many are at `data`, one after the other. `outside`,
+/// unless it is null, gets the element of its step's tensor.
+Status checkIndices(const Port &port, const void *data, int64_t steps,
+                    int64_t *outside = nullptr);
 
 /// The same of an array. If `steps` is above 0, its first dimension counts
 /// steps, and a run takes the first `steps` ones.

@@ -132,6 +132,7 @@ private:
   bool sharesTensors() const { return workers && board.slots() == 1; }
   void fillSlot(const void *const *inputs, const Request &request);
   void stepAlone(const void *const *inputs, const Request &request);
+  const char *allRows(const Port &port);
   /// Fails, which changes nothing, unless a task may begin.
   Status checkReady();
   /// Runs `body`, whose failure is the session's end.
@@ -164,6 +165,7 @@ private:
   std::unique_ptr<Member> member;   // rank 0; null: it is a worker
   std::vector<StepData> data;       // by entry, where rank 0 is the only one
   uint32_t steps = 0;               // that it has begun as the only rank
+  std::vector<char> ones;           // of an input that counts rows
   std::unique_ptr<Workers> workers; // null: there are none
   std::mutex records;               // of what follows; taken after `calls`
   std::vector<Request> underWay;    // by slot

@@ -12,6 +12,8 @@ namespace autopar::runtime {
 Status Session::checkInputs(size_t entry, const void *const *inputs) const {
   const std::vector<Port> &ports = manifest(entry).inputs;
   for (size_t i = 0; i < ports.size(); ++i) {
+    if (!inputs[i] && ports[i].countsRows)
+      continue;
     if (!inputs[i] && ports[i].globalBytes > 0)
       return Status::error("input '" + ports[i].name + "' is missing");
     APRT_TRY(checkIndices(ports[i], inputs[i], /*steps=*/0));
@@ -21,10 +23,20 @@ Status Session::checkInputs(size_t entry, const void *const *inputs) const {
 
 void Session::stepAlone(const void *const *inputs, const Request &request) {
   StepData &step = data[request.entry];
+  const std::vector<Port> &ports = manifest(request.entry).inputs;
   for (size_t i = 0; i < step.inputs.size(); ++i)
-    step.inputs[i] = inputs[i] ? static_cast<const char *>(inputs[i]) : "";
+    step.inputs[i] = inputs[i] ? static_cast<const char *>(inputs[i])
+                     : ports[i].countsRows ? allRows(ports[i])
+                                           : "";
   for (size_t i = 0; i < request.outputs.size(); ++i)
     step.results[i].data = static_cast<char *>(request.outputs[i]);
+}
+
+/// All rows count where nobody says which.
+const char *Session::allRows(const Port &port) {
+  if (int64_t(ones.size()) < port.globalBytes)
+    ones.assign(size_t(port.globalBytes), 1);
+  return ones.data();
 }
 
 void Session::fillSlot(const void *const *inputs, const Request &request) {
@@ -33,6 +45,8 @@ void Session::fillSlot(const void *const *inputs, const Request &request) {
   for (size_t i = 0; i < ports.size(); ++i)
     if (char *to = slot.input(request.entry, i); inputs[i] && inputs[i] != to)
       std::memcpy(to, inputs[i], size_t(ports[i].globalBytes));
+    else if (!inputs[i] && ports[i].countsRows)
+      std::memset(to, 1, size_t(ports[i].globalBytes));
   for (size_t i = 0; i < request.outputs.size(); ++i)
     slot.want(request.entry, i, request.outputs[i] != nullptr);
 }

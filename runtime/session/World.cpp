@@ -77,18 +77,21 @@ std::string howItEnded(int status) {
          strsignal(signal) + ")";
 }
 
-void World::died(int rank, const std::string &how) {
-  RankRecord &record = this->record(rank);
+std::string World::whereIs(int rank) const {
+  const RankRecord &record = this->record(rank);
   int op = record.currentOp.load();
   size_t working = size_t(record.currentEntry.load());
   const Manifest &manifest =
       entries()[std::min(working, entries().size() - 1)]->program.manifest;
-  std::string where = op < 0 ? ""
-                             : std::string(" in or after op '") +
-                                   manifest.opName(op) + "' (" +
-                                   manifest.opKind(op) + ")";
+  return op < 0 ? ""
+                : std::string(" in or after op '") + manifest.opName(op) +
+                      "' (" + manifest.opKind(op) + ")";
+}
+
+void World::died(int rank, const std::string &how) {
+  RankRecord &record = this->record(rank);
   std::snprintf(record.message, sizeof(record.message), "rank %d %s%s", rank,
-                how.c_str(), where.c_str());
+                how.c_str(), whereIs(rank).c_str());
   record.failed.store(1);
   abort(rank);
 }

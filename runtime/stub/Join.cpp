@@ -53,10 +53,11 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
 /// The options that decide how often ranks meet, and what all of them do.
 static std::vector<std::string> commonOptions(const Options &options) {
   std::vector<std::string> texts = {options.entry, options.checkpoint,
-                                    options.resume};
+                                    options.resume, options.evaluationData};
   for (int64_t number :
        {options.repeat, options.warmUp, options.steps, options.saveSteps,
-        options.keep, int64_t(!options.trace.empty())})
+        options.keep, int64_t(!options.trace.empty()),
+        options.shuffle ? int64_t(*options.shuffle) : -1})
     texts.push_back(std::to_string(number));
   texts.push_back(std::to_string(options.saveSeconds));
   for (const auto *list : {&options.hyperparameters, &options.ignoring}) {
@@ -99,9 +100,8 @@ public:
       : hub(identity, {[this, &run](int rank, int op) {
                          if (!isPrepared.load())
                            return std::string();
-                         if (run.sharesMemory)
-                           op = run.record(rank).currentOp.load();
-                         return describeOp(run, op);
+                         return run.sharesMemory ? run.whereIs(rank)
+                                                 : describeOp(run, op);
                        },
                        [this, &run](int rank) {
                          return isPrepared.load() ? mostResultBytes(run, rank)
@@ -202,7 +202,11 @@ Status JoinedRanks::openCheckpoint(std::vector<std::string> &notes) {
 
 /// Ranks that read other inputs may have chosen another entry.
 Status JoinedRanks::agreeOnProgram() {
-  uint64_t mine = run.program.checksum, first = mine;
+  ContentHash hash;
+  hash.add(&run.program.checksum, sizeof(run.program.checksum));
+  if (run.evaluation)
+    hash.add(&run.evaluation->program.checksum, sizeof(uint64_t));
+  uint64_t mine = hash.value(), first = mine;
   double waited = 0;
   TcpFabric &fabric = *connection->fabric;
   APRT_TRY(fabric.barrier(/*withDeadline=*/false, waited));
@@ -213,12 +217,12 @@ Status JoinedRanks::agreeOnProgram() {
                              "rank 0: give all ranks the same");
 }
 
-/// Ranks of a CPU program exchange their data in memory, and so do ranks that
-/// save checkpoints what they have written.
+/// Ranks of a CPU program exchange their data in memory, ranks that save
+/// checkpoints what they have written, and ranks that evaluate their sums.
 Status JoinedRanks::makeMemory() {
   const LaunchPlace &place = run.place;
-  run.sharesMemory =
-      run.program.manifest.target == Target::Cpu || run.checkpoints.folder();
+  run.sharesMemory = run.program.manifest.target == Target::Cpu ||
+                     run.checkpoints.folder() || run.evaluation;
   if (!run.sharesMemory)
     return run.prepare(memory);
   HostMemory first;

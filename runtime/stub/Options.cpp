@@ -106,10 +106,31 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        return storeInteger(v, 1, o.steps);
      }},
-    {"--data", "FILE.npz",
-     "of a program that trains: the same as --inputs, with labels",
+    {"--data", "FILE|DIR|GLOB",
+     "of a program that trains: the same as --inputs, with labels. Of a\n"
+     "                     folder, or a pattern like 'data/*.npz', rows of "
+     "the files are\n"
+     "                     samples, read as steps need them "
+     "(docs/Training.md)",
      [](Options &o, const std::string &v) {
        o.inputs.push_back(v);
+       return Status::success();
+     }},
+    {"--evaluation-data", "FILE|DIR|GLOB",
+     "rows that the training is evaluated on, as the recipe's 'evaluation'\n"
+     "                     says (default: its 'data')",
+     [](Options &o, const std::string &v) {
+       o.evaluationData = v;
+       return v.empty() ? Status::error("its value is empty")
+                        : Status::success();
+     }},
+    {"--shuffle", "SEED",
+     "take the rows of --data DIR in another order each epoch, the same\n"
+     "                     on any number of ranks (default: as they stand)",
+     [](Options &o, const std::string &v) {
+       int64_t seed = 0;
+       APRT_TRY(storeInteger(v, 0, seed));
+       o.shuffle = uint64_t(seed);
        return Status::success();
      }},
     {"--log", "FILE",
@@ -164,9 +185,10 @@ const OptionRow optionTable[] = {
     {"--resume-ignoring", "ROLE",
      "go on, but begin these states anew (repeatable): optimizer, its\n"
      "                     moments and the number of the step, by which the "
-     "rate\n                     goes; average; loss_scale",
+     "rate\n                     goes; average; loss_scale; data: from their "
+     "first row on",
      [](Options &o, const std::string &v) {
-       bool isKnown = false;
+       bool isKnown = v == kDataRole;
        for (StateRole role :
             {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
          isKnown |= v == stateRoleNames[int(role)];
@@ -174,7 +196,7 @@ const OptionRow optionTable[] = {
        return isKnown ? Status::success()
                       : Status::error("'" + v +
                                       "' is none of optimizer, "
-                                      "average, loss_scale");
+                                      "average, loss_scale, data");
      }},
     {"--gradients", "FILE",
      "write the gradients of the first step, before clipping\n"

@@ -32,9 +32,34 @@ std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
   return didYouMean(name, names);
 }
 
+namespace {
+/// What the command line gives.
+struct Given {
+  NamedArrays arrays;
+  Shards shards;
+};
+} // namespace
+
+static Status openShards(const std::string &argument, const AcceptArray &accept,
+                         Shards &shards) {
+  if (!shards.columns().empty())
+    return Status::error("--data names two folders or patterns, '" +
+                         shards.where() + "' and '" + argument +
+                         "': rows are of one");
+  APRT_TRY(shards.open(argument));
+  for (const Shards::Column &column : shards.columns())
+    APRT_TRY(accept(column.name));
+  return Status::success();
+}
+
 static Status readArrays(const std::vector<std::string> &arguments,
-                         const AcceptArray &accept, NamedArrays &arrays) {
+                         const AcceptArray &accept, Given &given) {
+  NamedArrays &arrays = given.arrays;
   for (const std::string &argument : arguments) {
+    if (Shards::isNamedBy(argument)) {
+      APRT_TRY(openShards(argument, accept, given.shards));
+      continue;
+    }
     ArrayFile file;
     APRT_TRY(parseArrayFile(argument, file));
     if (file.name.empty()) {
@@ -86,16 +111,20 @@ static Status checkFixed(const FixedInput &input, const Array &array) {
 
 /// Whether every input is there and has the shape of this entry, and those
 /// that are fixed have their values.
-static bool fits(const Manifest &manifest, const NamedArrays &given,
-                 bool ownData) {
-  for (const auto &[name, array] : given)
+static bool fits(const Manifest &manifest, const Given &given, bool ownData) {
+  for (const auto &[name, array] : given.arrays)
     if (const FixedInput *fixed = findFixed(manifest, name))
       if (checkFixed(*fixed, array).failed())
         return false;
+  int64_t batch = 0;
   for (const Port &port : manifest.inputs) {
-    auto found = given.find(port.name);
-    if (found == given.end() ||
-        checkArray(port, found->second, ownData).failed())
+    auto found = given.arrays.find(port.name);
+    if (port.countsRows && found == given.arrays.end())
+      continue;
+    const Shards::Column *column = given.shards.find(port.name);
+    if (column ? RowStream::checkColumn(*column, port, batch).failed()
+               : found == given.arrays.end() ||
+                     checkArray(port, found->second, ownData).failed())
       return false;
   }
   return true;
@@ -116,7 +145,7 @@ static std::string listEntries(const std::vector<Program> &programs,
 }
 
 static Status chooseEntry(const std::vector<Program> &programs,
-                          const Options &options, const NamedArrays *given,
+                          const Options &options, const Given *given,
                           size_t &chosen) {
   const std::string &wanted = options.entry;
   std::vector<size_t> fitting, all;
@@ -138,9 +167,15 @@ static Status chooseEntry(const std::vector<Program> &programs,
                          "'; the entries:" + listEntries(programs, all));
   if (fitting.empty()) {
     std::string shapes;
-    for (const auto &[name, array] : *given)
+    auto add = [&](const std::string &name, aprt_dtype dtype,
+                   const std::vector<int64_t> &shape) {
       shapes += (shapes.empty() ? "" : ", ") + name + " " +
-                describeTensor(array.dtype, array.shape);
+                describeTensor(dtype, shape);
+    };
+    for (const auto &[name, array] : given->arrays)
+      add(name, array.dtype, array.shape);
+    for (const Shards::Column &column : given->shards.columns())
+      add("rows of " + column.name, column.dtype, column.rowShape);
     return Status::error("no entry takes the inputs " + shapes +
                          "; the entries:" + listEntries(programs, all));
   }
@@ -197,11 +232,43 @@ static Status acceptInput(const std::vector<Program> &programs,
   return noSuchInput(programs.front().manifest, name);
 }
 
-static Status takeInputs(const Manifest &manifest, NamedArrays &given,
-                         int64_t steps, std::vector<Array> &arrays,
-                         NamedArrays &states) {
+/// What shards have are inputs, of steps.
+static Status takeRows(const Manifest &manifest, Given &given,
+                       const Options &options, RowStream &rows) {
+  if (options.steps == 0 && options.firstStep == 0)
+    return Status::error("rows of '" + given.shards.where() +
+                         "' are the data of steps: add --steps N");
+  for (const Shards::Column &column : given.shards.columns()) {
+    if (given.arrays.count(column.name))
+      return Status::error("input '" + column.name + "' is given twice");
+    if (findFixed(manifest, column.name))
+      return Status::error("input '" + column.name +
+                           "' has a fixed value: shards cannot have it");
+    if (!findPort(manifest.inputs, column.name))
+      return noSuchInput(manifest, column.name);
+  }
+  return rows.open(std::move(given.shards), manifest, options.shuffle);
+}
+
+Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
+                          RowStream &rows) {
+  Shards shards;
+  APRT_TRY(shards.open(argument));
+  for (const Shards::Column &column : shards.columns())
+    if (!findPort(manifest.inputs, column.name))
+      return noSuchInput(manifest, column.name);
+  for (const Port &port : manifest.inputs)
+    if (!port.countsRows && !shards.find(port.name))
+      return Status::error("'" + argument + "' has no array '" + port.name +
+                           "', an input of the evaluation; its inputs: " +
+                           listPorts(manifest.inputs));
+  return rows.open(std::move(shards), manifest, /*shuffle=*/std::nullopt);
+}
+
+static Status takeInputs(const Manifest &manifest, Given &given, int64_t steps,
+                         std::vector<Array> &arrays, NamedArrays &states) {
   bool ownData = steps > 0;
-  for (auto &[name, array] : given)
+  for (auto &[name, array] : given.arrays)
     if (const FixedInput *fixed = findFixed(manifest, name))
       APRT_TRY(checkFixed(*fixed, array));
     else if (findPort(manifest.inputs, name))
@@ -211,28 +278,41 @@ static Status takeInputs(const Manifest &manifest, NamedArrays &given,
       states[name] = std::move(array);
     } else
       return noSuchInput(manifest, name);
+  const Port *first = nullptr; // of which there is an array
+  int64_t stepsOfFirst = 0;
   for (const Port &port : manifest.inputs) {
-    auto found = given.find(port.name);
-    if (found == given.end())
+    arrays.emplace_back();
+    bool isGiven = given.arrays.count(port.name) > 0;
+    if (given.shards.find(port.name) || (port.countsRows && !isGiven))
+      continue;
+    auto found = given.arrays.find(port.name);
+    if (found == given.arrays.end())
       return Status::error(
           "input '" + port.name +
           "' is missing; the model's inputs: " + listPorts(manifest.inputs));
+    Array &array = arrays.back();
     APRT_TRY(checkArray(port, found->second, ownData));
-    arrays.push_back(std::move(found->second));
-    if (ownData && arrays.back().shape.front() != arrays.front().shape.front())
+    array = std::move(found->second);
+    APRT_TRY(checkIndices(port, array, steps));
+    if (!ownData)
+      continue;
+    if (!first) {
+      first = &port;
+      stepsOfFirst = array.shape.front();
+    }
+    if (array.shape.front() != stepsOfFirst)
       return Status::error("input '" + port.name + "' has " +
-                           std::to_string(arrays.back().shape.front()) +
-                           " steps, but '" + manifest.inputs.front().name +
-                           "' " + std::to_string(arrays.front().shape.front()));
-    APRT_TRY(checkIndices(port, arrays.back(), steps));
+                           std::to_string(array.shape.front()) +
+                           " steps, but '" + first->name + "' " +
+                           std::to_string(stepsOfFirst));
   }
   return Status::success();
 }
 
 Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays,
-                  NamedArrays &states) {
-  NamedArrays given;
+                  NamedArrays &states, RowStream &rows) {
+  Given given;
   auto accept = [&](const std::string &name) {
     return acceptInput(programs, name);
   };
@@ -244,9 +324,16 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
                !options.gradients.empty();
   if (zeros && manifest.trains() && (options.steps > 0 || keeps))
     return Status::error("--data is missing: there is nothing to train on");
-  if (!zeros)
-    return takeInputs(manifest, given, options.firstStep + options.steps,
-                      arrays, states);
+  if (options.shuffle && given.shards.columns().empty())
+    return Status::error("--shuffle is of rows: --data names no folder and no "
+                         "pattern of shards");
+  if (!zeros) {
+    APRT_TRY(takeInputs(manifest, given, options.firstStep + options.steps,
+                        arrays, states));
+    return given.shards.columns().empty()
+               ? Status::success()
+               : takeRows(manifest, given, options, rows);
+  }
   for (const Port &port : manifest.inputs)
     arrays.push_back(
         {port.dtype, port.shape, ArrayBytes(size_t(port.globalBytes))});

@@ -29,10 +29,16 @@ std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps);
 /// array, every input is zero and the first entry is picked. arrays[i] belongs
 /// to inputs[i] of the chosen manifest; where steps have data of their own it
 /// has those of some steps one after the other. `states`: by name, as they
-/// begin.
+/// begin. `rows`: of a folder or a pattern; arrays of inputs whose rows it has
+/// are empty.
 Status loadInputs(const std::vector<Program> &programs, const Options &options,
                   size_t &chosen, std::vector<Array> &arrays,
-                  NamedArrays &states);
+                  NamedArrays &states, RowStream &rows);
+
+/// Opens the rows that an evaluation reads: a file, a folder or a pattern, with
+/// an array for each input.
+Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
+                          RowStream &rows);
 
 /// Which of the manifest's outputs, gradients, trained parameters and state
 /// outputs are asked for. A state's output only by its name: there may be as

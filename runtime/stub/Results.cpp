@@ -7,18 +7,14 @@
 
 #include <algorithm>
 #include <set>
-#include <unistd.h>
 
 namespace autopar::runtime {
-
-bool showsProgress(const Manifest &manifest, const Options &options) {
-  return manifest.trains() && options.steps > 0 && isatty(STDERR_FILENO);
-}
 
 /// What a training always tells: whether it goes wrong. --log tells all.
 static bool isTold(OutputRole role, bool logs) {
   switch (role) {
   case OutputRole::Model:
+  case OutputRole::Metric:
     return false;
   case OutputRole::GradNorm:
   case OutputRole::LearningRate:

@@ -14,6 +14,8 @@ Status Run::prepare(SharedMemory &shared) {
   APRT_TRY(endRequest.create(shared));
   if (checkpoints.folder())
     APRT_TRY(checkpoints.board.create(worldSize(), shared));
+  if (evaluation)
+    APRT_TRY(evaluation->prepare(*this, shared));
   APRT_TRY(seconds.allocateShared(worldSize() * options.repeat *
                                       int64_t(sizeof(double)),
                                   "the measured times"));

@@ -6,12 +6,15 @@
 #include "../core/Memory.h"
 #include "../core/Npy.h"
 #include "../core/WeightFiles.h"
+#include "../data/RowReader.h"
 #include "../session/HeldPorts.h"
 #include "../session/World.h"
 #include "EndRequest.h"
+#include "Evaluation.h"
 #include "Options.h"
 #include "RunCheckpoints.h"
 
+#include <memory>
 #include <vector>
 
 namespace autopar::runtime {
@@ -70,19 +73,18 @@ public:
 
   const Options &options;
   std::vector<Array> inputs;      // by manifest.inputs
+  RowStream rows;                 // of inputs whose arrays are empty
   NamedArrays states;             // that are given, as they begin
   WeightFiles weights;            // opened once for all ranks of this process
   std::vector<RunResult> results; // by resultPorts()
   EndRequest endRequest;
+  std::unique_ptr<RunEvaluation> evaluation; // null: there is none
   RunCheckpoints checkpoints;
 
 private:
   Buffer seconds;
   std::vector<Buffer> traces; // by rank; empty: no --trace
 };
-
-/// Whether a training run shows on a terminal how far it is.
-bool showsProgress(const Manifest &manifest, const Options &options);
 
 /// Everything that one rank does. Failures are left in its record; false then.
 bool runRank(Run &run, int rank);

@@ -2,6 +2,8 @@
 
 #include "RunCheckpoints.h"
 
+#include <algorithm>
+
 namespace autopar::runtime {
 
 static Status checkOptions(const Options &options) {
@@ -96,7 +98,17 @@ Status RunCheckpoints::goOn(Options &options) const {
   return Status::success();
 }
 
-Status RunCheckpoints::check(const Manifest &program, const Options &options) {
+/// Rows of a checkpoint whose data were arrays of all steps begin at the first.
+static Status resumeRows(const Checkpoint &from, const Options &options,
+                         RowStream &rows) {
+  const std::optional<DataPlace> &place = from.about().place.data;
+  bool isIgnored = std::count(options.ignoring.begin(), options.ignoring.end(),
+                              kDataRole) > 0;
+  return place && !isIgnored ? rows.resume(*place) : Status::success();
+}
+
+Status RunCheckpoints::check(const Manifest &program, const Options &options,
+                             RowStream &rows) {
   if (!from && !to)
     return Status::success();
   if (!program.trains())
@@ -109,6 +121,7 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options) {
         stateKey(StateRole::Hyperparameter, text.substr(0, text.find('='))));
   for (const std::string &role : options.ignoring)
     from->leaveOut(role + "/");
+  APRT_TRY(resumeRows(*from, options, rows));
   return checkStates(*from, program);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../checkpoint/Checkpoint.h"
 #include "../checkpoint/CheckpointWriter.h"
+#include "../data/RowReader.h"
 #include "Options.h"
 
 #include <memory>
@@ -22,11 +23,17 @@ public:
   /// The same on the other ranks of a launcher, of which rank 0 holds the
   /// folder and has opened the checkpoint of `step` (-1: none).
   Status follow(Options &options, int64_t step);
-  /// Fails unless the program can go on, and be saved.
-  Status check(const Manifest &program, const Options &options);
+  /// Fails unless the program can go on, and be saved; so do `rows`, from where
+  /// the checkpoint's run was in them.
+  Status check(const Manifest &program, const Options &options,
+               RowStream &rows);
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }
+  /// The best evaluation of the runs before; none without a checkpoint.
+  std::optional<BestPlace> bestPlace() const {
+    return from ? from->about().place.best : std::nullopt;
+  }
   /// Null: nothing is saved.
   const CheckpointFolder *folder() const { return to.get(); }
   CheckpointBoard board; // made with the run, where something is saved

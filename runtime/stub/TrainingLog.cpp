@@ -18,8 +18,6 @@
 
 namespace autopar::runtime {
 
-static constexpr double kShowEvery = 0.1; // seconds
-
 /// The bytes of the lines of the steps before `first`: the log of a run that
 /// goes on is cut behind them.
 static int64_t endOfSteps(const std::string &path, int64_t first) {
@@ -69,8 +67,9 @@ Status TrainingLog::open(Run &of) {
   if (!of.program.manifest.trains())
     return Status::success();
   run = &of;
-  onTerminal = showsProgress(of.program.manifest, of.options);
-  begun = monotonicSeconds();
+  showsProgress = of.options.steps > 0;
+  if (showsProgress)
+    progress.begin(of.program.manifest, of.options.firstStep, of.options.steps);
   const std::string &path = of.options.log;
   if (path.empty())
     return Status::success();
@@ -98,18 +97,51 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   line["seconds"] = seconds;
   if (saveSeconds > 0)
     line["save_seconds"] = saveSeconds;
-  return line.dump() + "\n";
+  return line.dump();
 }
 
-void TrainingLog::add(int64_t step, double seconds, double saveSeconds) {
+void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
+                      bool waits) {
   if (!run)
     return;
-  if (file >= 0)
-    write(step, lineOf(*run, step, loss(step), seconds, saveSeconds));
+  writeWaiting(step - 1, "");
+  waiting = lineOf(*run, step, loss(step), seconds, saveSeconds);
+  waiting.pop_back(); // its brace
+  if (!waits)
+    writeWaiting(step, "");
   warn(step);
   warnOfLabels(step);
-  if (onTerminal)
-    show(step, seconds);
+  if (showsProgress)
+    progress.show(step, loss(step), run->scalar(OutputRole::LearningRate, step),
+                  seconds);
+}
+
+void TrainingLog::addEvaluation(int64_t steps,
+                                const std::vector<double> &values,
+                                double seconds, bool isBest) {
+  const std::vector<Metric> &metrics = run->evaluation->about().metrics;
+  nlohmann::ordered_json numbers;
+  std::string text;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    numbers[metrics[i].name] = values[i];
+    char number[64];
+    std::snprintf(number, sizeof(number), "%.6g", values[i]);
+    text += (i ? ", " : "") + metrics[i].name + " " + number;
+  }
+  nlohmann::ordered_json rest = {{"evaluation", std::move(numbers)},
+                                 {"evaluation_seconds", seconds}};
+  writeWaiting(steps - 1 - run->options.firstStep, "," + rest.dump().substr(1));
+  progress.pause();
+  std::fprintf(stderr, "evaluation after %lld steps: %s%s\n",
+               static_cast<long long>(steps), text.c_str(),
+               isBest ? " (the best)" : "");
+}
+
+/// `rest`: further fields of the line and its brace; empty: there are none.
+void TrainingLog::writeWaiting(int64_t step, const std::string &rest) {
+  std::string line = std::exchange(waiting, "");
+  if (file >= 0 && !line.empty())
+    write(step, line + (rest.empty() ? "}" : rest) + "\n");
 }
 
 void TrainingLog::write(int64_t step, const std::string &line) {
@@ -145,13 +177,14 @@ void TrainingLog::close() {
   if (!run)
     return;
   int64_t taken = run->stepsTaken();
+  writeWaiting(taken - 1, "");
   if (!closeFile())
     fail(taken);
   if (unlabelled > 1)
     std::fprintf(stderr, "warning: %lld steps counted no label\n",
                  static_cast<long long>(unlabelled));
-  if (onTerminal && taken < run->options.repeat)
-    std::fprintf(stderr, "\n");
+  if (showsProgress)
+    progress.end(taken);
 }
 
 /// At the first step that takes a loss which is not finite; where losses are
@@ -162,13 +195,13 @@ void TrainingLog::warn(int64_t step) {
   if (warned || std::isfinite(loss) || !isTaken)
     return;
   warned = true;
+  progress.pause();
   std::fprintf(stderr,
-               "%swarning: step %lld: the loss is %s; the training goes on. "
+               "warning: step %lld: the loss is %s; the training goes on. "
                "Look for the first number that is not finite with autopar "
                "compile --check-numerics, or give the recipe a smaller 'lr', "
                "'warmup_steps' or 'clip_global_norm'\n",
-               onTerminal ? "\n" : "", numberOf(step),
-               std::isnan(loss) ? "NaN" : "infinite");
+               numberOf(step), std::isnan(loss) ? "NaN" : "infinite");
 }
 
 /// A step's number among those of all runs.
@@ -186,27 +219,11 @@ double TrainingLog::loss(int64_t step) const {
 void TrainingLog::warnOfLabels(int64_t step) {
   if (run->scalar(OutputRole::NoLabels, step) != 1 || unlabelled++ > 0)
     return;
+  progress.pause();
   std::fprintf(stderr,
-               "%swarning: step %lld counts no label: its loss is the mean of "
+               "warning: step %lld counts no label: its loss is the mean of "
                "nothing, null in the log, and it changes no parameter\n",
-               onTerminal ? "\n" : "", numberOf(step));
-}
-
-void TrainingLog::show(int64_t step, double seconds) {
-  double now = monotonicSeconds();
-  int64_t done = step + 1, all = run->options.steps;
-  if (done < all && now - shown < kShowEvery)
-    return;
-  shown = now;
-  constexpr int width = 24;
-  int filled = int(width * done / all);
-  std::string bar(size_t(filled), '=');
-  bar.resize(width, ' ');
-  std::fprintf(stderr,
-               "\r[%s] %lld/%lld  loss %.6g  %.2f ms  %.0f s left \033[K%s",
-               bar.c_str(), numberOf(done), numberOf(all), loss(step),
-               seconds * 1e3, (now - begun) / double(done) * double(all - done),
-               done == all ? "\n" : "");
+               numberOf(step));
 }
 
 } // namespace autopar::runtime

@@ -89,6 +89,59 @@ static void warnOfWeights(const Run &run) {
          anew);
 }
 
+static void tellRows(const Run &run) {
+  const StepSchedule &schedule = run.rows.schedule;
+  int64_t left = run.rows.isOpen() ? schedule.rows % schedule.batch : 0;
+  if (left > 0 && run.place.rank == 0)
+    std::fprintf(stderr,
+                 "note: an epoch has %lld rows, and a step takes %lld: the "
+                 "last %lld of each epoch are left out\n",
+                 static_cast<long long>(schedule.rows),
+                 static_cast<long long>(schedule.batch),
+                 static_cast<long long>(left));
+}
+
+/// The entry beside a training that evaluates what it trains; none where that
+/// is not asked for. `options` gets where its rows are.
+static Status findEvaluation(const std::vector<Program> &programs,
+                             size_t chosen, const LaunchPlace &place,
+                             Options &options, std::optional<size_t> &found) {
+  bool trains = programs[chosen].manifest.trains();
+  for (size_t i = 0; trains && i < programs.size(); ++i)
+    if (programs[i].manifest.evaluation)
+      found = i;
+  if (!found)
+    return options.evaluationData.empty()
+               ? Status::success()
+               : Status::error("--evaluation-data is of a training whose "
+                               "recipe has an 'evaluation'");
+  if (options.evaluationData.empty())
+    options.evaluationData = programs[*found].manifest.evaluation->data;
+  if (!options.evaluationData.empty() && options.steps > 0)
+    return Status::success();
+  if (place.rank == 0)
+    warn(options.steps == 0
+             ? "nothing is evaluated: that is of a training with --steps N"
+             : "nothing is evaluated: neither --evaluation-data nor the recipe "
+               "says on which rows");
+  found.reset();
+  return Status::success();
+}
+
+static void tellEarlyEnd(const Run &run) {
+  if (!run.evaluation || !run.evaluation->verdict().ends)
+    return;
+  const Evaluation &about = run.evaluation->about();
+  const RunEvaluation::Verdict &verdict = run.evaluation->verdict();
+  std::fprintf(stderr,
+               "note: the training ended after %lld steps: in %lld evaluations "
+               "%s was not better than %g, which it was after %lld steps\n",
+               static_cast<long long>(run.allSteps()),
+               static_cast<long long>(about.patience),
+               about.metrics[about.best].name.c_str(), verdict.bestValue,
+               static_cast<long long>(verdict.bestSteps));
+}
+
 /// Writes and tells all that was asked for, whatever fails of it.
 static int tellRun(const Run &run) {
   const Options &options = run.options;
@@ -110,6 +163,7 @@ static int tellRun(const Run &run) {
   if (!options.trace.empty())
     note(writeWhole(options.trace, traceJson(run)));
   note(tell(options, reportSummary(run)));
+  tellEarlyEnd(run);
   for (const std::string &warning : outcome.warnings)
     warn(warning);
   problems.insert(problems.begin(), outcome.problems.begin(),
@@ -143,6 +197,25 @@ static Status openCheckpoint(Run &run, Options &options, JoinedRanks *joined) {
   return opened;
 }
 
+/// Reads the inputs, which choose the program, and finds what evaluates it.
+static Status readInputs(std::vector<Program> &programs, Program &program,
+                         Run &run, Options &options) {
+  size_t chosen = 0;
+  APRT_TRY(
+      loadInputs(programs, options, chosen, run.inputs, run.states, run.rows));
+  std::optional<size_t> evaluation;
+  APRT_TRY(findEvaluation(programs, chosen, run.place, options, evaluation));
+  APRT_TRY(keepPrograms(programs, evaluation ? std::vector{chosen, *evaluation}
+                                             : std::vector{chosen}));
+  size_t first = evaluation && *evaluation < chosen ? 1 : 0;
+  program = std::move(programs[first]);
+  if (!evaluation)
+    return Status::success();
+  run.evaluation = std::make_unique<RunEvaluation>();
+  return run.evaluation->open(std::move(programs[1 - first]),
+                              options.evaluationData);
+}
+
 /// Does all that comes before the ranks run. Under a launcher `joined` is made,
 /// even if something fails after that.
 static Status prepare(Program &program, Run &run, Options &options,
@@ -158,13 +231,11 @@ static Status prepare(Program &program, Run &run, Options &options,
   }
   doing = "opening the checkpoint";
   APRT_TRY(openCheckpoint(run, options, joined ? &*joined : nullptr));
-  size_t chosen = 0;
   doing = "reading the inputs";
-  APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states));
-  APRT_TRY(keepPrograms(programs, {chosen}));
-  program = std::move(programs.front());
+  APRT_TRY(readInputs(programs, program, run, options));
   APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-  APRT_TRY(run.checkpoints.check(program.manifest, options));
+  APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
+  tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));
   APRT_TRY(checkWrittenFiles(program, options));
   doing = "opening the weights";

@@ -72,7 +72,7 @@ Status TcpFabric::findHub(const std::string &host, int port, double until) {
 Status TcpFabric::join(const std::string &host, int port) {
   double until = monotonicSeconds() + identity.timeoutSeconds;
   APRT_TRY(findHub(host, port, until));
-  thread = quietThread([this] { readAll(); });
+  thread = startQuietThread([this] { readAll(); });
   // The hub says who is missing when the time is over, and who that is; it may
   // have begun to wait as late as now.
   bool late = false;

@@ -36,7 +36,7 @@ Status TcpHub::start(int port, const std::string &host) {
   where = listener.address(/*isPeer=*/false);
   wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   results.resize(size_t(identity.world));
-  thread = quietThread([this] { serve(); });
+  thread = startQuietThread([this] { serve(); });
   return Status::success();
 }
 

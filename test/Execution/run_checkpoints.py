@@ -345,6 +345,7 @@ def check_command(tool, work):
     assert "model/w0: differs by at most" in told("diff", folder, "--against", os.path.join(folder, "step-00000004"), code=1)
     assert "write one of inspect, verify, export, diff" in told("inspct", folder, code=1)
     assert "add -o FILE" in told("export", folder, code=1)
+    assert "first.safetensors' is a file; give the folder of a checkpoint" in told("inspect", training.path("first.safetensors"), code=1)
     with open(os.path.join(ROOT, "docs", "Checkpoints.md")) as file:
         lines = re.search(r"\n(    import json, numpy.*?return whole\n)", file.read(), re.S).group(1)
     names = {}

@@ -20,6 +20,7 @@ from safetensors.numpy import load_file
 
 from programs import error_of
 from run_checkpoints import checkpoints_of, children, perceptron
+from run_evaluation import Net
 from run_joined import LAUNCHERS
 from training_runs import report
 
@@ -108,6 +109,29 @@ def check_inference(tool, work):
     Launched([[program, "--inputs", inputs, "--outputs", outputs]] + [[program, "--inputs", inputs]] * 2, "srun").expect_success()
     together = dict(np.load(outputs))
     assert alone.keys() == together.keys() and all(alone[name].tobytes() == together[name].tobytes() for name in alone)
+
+
+def check_evaluation(tool, work, way, ranks):
+    """Rows of shards in a shuffled order, and the metrics of an evaluation."""
+    net = Net("softmax_cross_entropy_mean", 5)
+    training = net.training(tool, work, {"data": os.path.join(work, "valid.npz"), "every": 4, "metrics": ["loss", "accuracy"]})
+    training.data = training.path("shards")
+    os.makedirs(training.data)
+    np.savez(os.path.join(training.data, "rows.npz"), **net.rows(80, 3))
+    program, more = training.compile(way), ("--shuffle", "7")
+    error = training.run(program, "whole", 24, *more)
+    assert not error, error
+    for steps in (12, 24):
+        codes, said = Launched([command_of(training, program, "parts", steps, *more)] * ranks).end()
+        assert not any(codes), said
+    logs = []
+    for name in ("whole", "parts"):
+        with open(training.path(name + ".jsonl")) as file:
+            logs.append([{key: value for key, value in json.loads(line).items() if "seconds" not in key} for line in file])
+    told = [{name: line["evaluation"][name] for name in ("loss", "accuracy")} for line in logs[0] if "evaluation" in line]
+    assert len(told) == 6, logs[0]
+    assert told == [{name: line["evaluation"][name] for name in ("loss", "accuracy")} for line in logs[1] if "evaluation" in line], logs
+    assert [line["loss"] for line in logs[0]] == [line["loss"] for line in logs[1]]
 
 
 def check_only_rank(tool, work):
@@ -348,6 +372,8 @@ def main():
     for ranks, launcher in ((1, "torchrun"), (2, "mpirun"), (3, "srun"), (4, "torchrun")):
         add(f"{ranks} ranks of {launcher}", check_equal, ranks, launcher)
     add("inference", check_inference)
+    add("evaluation", check_evaluation, "--ranks 3", 3)
+    add("evaluation on emulated ranks", check_evaluation, "--ranks 2 --target emulated --strategy data", 2)
     add("one process of torchrun", check_only_rank)
     add("killed ranks", check_kills, "--ranks 3", 3)
     add("killed emulated ranks", check_kills, "--ranks 2 --target emulated --strategy data", 2)

@@ -341,4 +341,69 @@ TEST(Manifest, BadValuesAreNamed) {
   expectRefused("/channels/0/to_stage", 2, "integer from 0 to 1");
 }
 
+/// A manifest of an evaluation: the sum of its losses, their number, and rows
+/// that may not count.
+json evaluationManifest() {
+  json document = goodManifest();
+  auto port = [](const char *name, const char *dtype, json shape, json dims) {
+    return json{{"name", name},
+                {"dtype", dtype},
+                {"shape", shape},
+                {"dims", dims},
+                {"stages", {{{"stage", 0}, {"offset", 0}}}}};
+  };
+  json rows = port("rows", "bool", {4},
+                   {{{"size", 4},
+                     {"step", 4},
+                     {"offset", 0},
+                     {"length", 4},
+                     {"split", json::array()}}});
+  rows["role"] = "counted_rows";
+  document["inputs"].push_back(rows);
+  for (auto [name, dtype] : {std::pair("sum", "f32"), {"count", "i32"}}) {
+    json output = port(name, dtype, json::array(), json::array());
+    output["role"] = "metric";
+    document["outputs"].push_back(output);
+  }
+  document["evaluation"] = {{"best", "loss"},
+                            {"every", 10},
+                            {"metrics",
+                             {{{"name", "loss"},
+                               {"kind", "mean"},
+                               {"higher_is_better", false},
+                               {"outputs", {"sum", "count"}}}}}};
+  return document;
+}
+
+TEST(Manifest, OfAnEvaluationParses) {
+  Manifest manifest;
+  std::string text = evaluationManifest().dump();
+  ASSERT_EQ(parseManifest(text.c_str(), manifest).message(), "");
+  EXPECT_TRUE(manifest.inputs[1].countsRows);
+  ASSERT_TRUE(manifest.evaluation);
+  EXPECT_EQ(manifest.evaluation->every, 10);
+  EXPECT_EQ(manifest.evaluation->patience, 0);
+  EXPECT_EQ(manifest.evaluation->metrics[0].outputs,
+            (std::vector<size_t>{0, 1}));
+}
+
+TEST(Manifest, OfAnEvaluationIsRefused) {
+  auto expect = [](const char *path, const json &value, const char *why) {
+    json document = evaluationManifest();
+    document[json::json_pointer(path)] = value;
+    std::string message = parseMessage(document);
+    EXPECT_NE(message.find(why), std::string::npos)
+        << path << " = " << value << ": '" << message << "'";
+  };
+  expect("/evaluation/best", "f1", "is none of the metrics");
+  expect("/evaluation/every", 0, "integer from 1");
+  expect("/evaluation/metrics/0/kind", "median", "none that this runtime");
+  expect("/evaluation/metrics/0/outputs", {"sum"}, "must be 2 outputs");
+  expect("/evaluation/metrics/0/outputs", {"sum", "z"}, "is no output");
+  expect("/evaluation/metrics/0/kind", "auc", "cannot be made of");
+  expect("/outputs/0/role", "loss", "cannot be made of");
+  expect("/inputs/1/dtype", "i8", "a boolean per row");
+  expect("/inputs/1/role", "rows", "none that this runtime");
+}
+
 } // namespace

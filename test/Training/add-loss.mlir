@@ -105,3 +105,16 @@ module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimiz
     return %x : tensor<2x5xf32>
   }
 }
+
+// -----
+// Rows that pad the last batch have the labels as their values, so that their squares are 0; the mean is over the others.
+// CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {{.*}}, %[[T:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"labels">}, %[[COUNTS:.*]]: tensor<6xi1> {autopar.source = #autopar.input<"counted_rows">})
+// CHECK: %[[EACH:.*]] = autopar.broadcast %[[COUNTS]] dims = [0] : tensor<6xi1> -> tensor<6x5xi1>
+// CHECK: %[[COUNTED:.*]] = autopar.select %[[EACH]], %[[X]], %[[T]]
+// CHECK: autopar.binary sub %[[COUNTED]], %[[T]]
+// CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<6xi32> -> tensor<i32>
+module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, last_batch = "pad"}} {
+  func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
+    return %x : tensor<6x5xf32>
+  }
+}

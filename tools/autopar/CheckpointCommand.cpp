@@ -1,38 +1,22 @@
 //===- CheckpointCommand.cpp - autopar checkpoint -------------------------===//
 
-#include "Commands.h"
-#include "checkpoint/Checkpoint.h"
-#include "core/Safetensors.h"
+#include "CheckpointCommand.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using namespace llvm;
 using autopar::runtime::ArrayBytes;
 using autopar::runtime::Checkpoint;
-using autopar::runtime::LoadedState;
 using autopar::runtime::StateBlock;
 using autopar::runtime::Status;
 
 namespace autopar::driver {
 
-namespace {
-
-constexpr StringLiteral kModelRole = "model/", kAverageRole = "average/";
-constexpr StringLiteral kVerbs[] = {"inspect", "verify", "export", "diff"};
-
-struct CheckpointOptions {
-  std::string folder, against, output;
-  bool averages = false;
-};
-
-int fail(const Status &status) { return complain(status.message()); }
-
-Status open(const std::string &path, Checkpoint &checkpoint,
-            std::vector<std::string> &doubts) {
+Status openWhole(const std::string &path, Checkpoint &checkpoint,
+                 std::vector<std::string> &doubts) {
   Status status =
       runtime::openCheckpoint(path, /*readsAll=*/false, checkpoint, doubts);
   for (const std::string &doubt : doubts)
@@ -41,21 +25,40 @@ Status open(const std::string &path, Checkpoint &checkpoint,
 }
 
 Status readWhole(const Checkpoint &checkpoint, const StateBlock &state,
-                 ArrayBytes &bytes) {
-  LoadedState loaded;
+                 char *to) {
+  runtime::LoadedState loaded;
   Status status = checkpoint.read(state.key, state.intervals(), loaded);
-  if (status.failed())
-    return status;
-  bytes = ArrayBytes(size_t(state.bytes()));
-  loaded.copy(state.intervals(), bytes.data());
-  return Status::success();
+  if (status.ok())
+    loaded.copy(state.intervals(), to);
+  return status;
 }
+
+namespace {
+
+constexpr StringLiteral kVerbs[] = {"inspect", "verify", "export", "diff"};
+
+int fail(const Status &status) { return complain(status.message()); }
 
 std::string typeText(const StateBlock &state) {
   std::string text = std::string(runtime::dtypeName(state.dtype)) + "[";
   for (auto [d, size] : enumerate(state.shape))
     text += (d ? "," : "") + std::to_string(size);
   return text + "]";
+}
+
+/// Where the training was in its data, and how good it was.
+void describePlace(const runtime::TrainingPlace &place, raw_ostream &os) {
+  if (place.data) {
+    os << "data        row " << place.data->row << " of " << place.data->rows
+       << " in epoch " << place.data->epoch;
+    if (place.data->seed)
+      os << ", --shuffle " << *place.data->seed;
+    os << "\n";
+  }
+  if (place.best)
+    os << "best        " << place.best->metric << " "
+       << format("%g", place.best->value) << " after " << place.best->step
+       << " steps\n";
 }
 
 int inspect(const Checkpoint &checkpoint) {
@@ -70,8 +73,9 @@ int inspect(const Checkpoint &checkpoint) {
   std::string text;
   raw_string_ostream os(text);
   os << "checkpoint  " << checkpoint.path() << "\n"
-     << "steps       " << about.step << "\n"
-     << "model       " << about.model << "\n"
+     << "steps       " << about.step << "\n";
+  describePlace(about.place, os);
+  os << "model       " << about.model << "\n"
      << "written by  " << about.compiler << ", " << about.files.size()
      << (about.files.size() == 1 ? " rank" : " ranks")
      << (about.mesh.empty() ? "" : ", mesh " + about.mesh) << "\n"
@@ -91,8 +95,9 @@ int inspect(const Checkpoint &checkpoint) {
 int verify(const Checkpoint &checkpoint) {
   size_t wrong = 0;
   for (const auto &[key, state] : checkpoint.states()) {
-    ArrayBytes bytes;
-    if (Status status = readWhole(checkpoint, state, bytes); status.failed()) {
+    ArrayBytes bytes(size_t(state.bytes()));
+    if (Status status = readWhole(checkpoint, state, bytes.data());
+        status.failed()) {
       complain(status.message());
       ++wrong;
     }
@@ -103,39 +108,6 @@ int verify(const Checkpoint &checkpoint) {
   outs() << "all " << checkpoint.states().size() << " states of "
          << printable(checkpoint.path()) << " are as they were written\n";
   return 0;
-}
-
-/// Writes the parameters and running statistics by their names in the model.
-int exportWeights(const Checkpoint &checkpoint,
-                  const CheckpointOptions &options) {
-  if (options.output.empty())
-    return complain("checkpoint export: no output given; add -o FILE");
-  SmallString<128> folder, file(options.output);
-  if (!sys::fs::real_path(checkpoint.path(), folder) &&
-      !sys::fs::make_absolute(file) &&
-      !sys::fs::real_path(sys::path::parent_path(file), file) && file == folder)
-    return complain("checkpoint export: -o " + options.output +
-                    " is within the checkpoint itself; name another place");
-  std::vector<ArrayBytes> kept;
-  std::vector<runtime::ArrayView> views;
-  for (const auto &[key, state] : checkpoint.states()) {
-    StringRef name = key;
-    if (!name.consume_front(kModelRole))
-      continue;
-    auto average = checkpoint.states().find((kAverageRole + name).str());
-    bool isAveraged = options.averages && average != checkpoint.states().end();
-    const StateBlock &from = isAveraged ? average->second : state;
-    if (Status status = readWhole(checkpoint, from, kept.emplace_back());
-        status.failed())
-      return fail(status);
-    views.push_back({name.str(), from.dtype, from.shape, nullptr});
-  }
-  for (auto [view, bytes] : zip(views, kept))
-    view.data = bytes.data();
-  Status written =
-      runtime::writeSafetensors(options.output, std::move(views),
-                                {{"step", std::to_string(checkpoint.step())}});
-  return written.failed() ? fail(written) : 0;
 }
 
 /// The largest difference of two tensors of the same type and shape.
@@ -176,10 +148,10 @@ int diff(const Checkpoint &one, const Checkpoint &other) {
          << "\n";
       continue;
     }
-    ArrayBytes a, b;
+    ArrayBytes a(size_t(mine.bytes())), b(size_t(mine.bytes()));
     for (auto [checkpoint, state, bytes] :
          {std::tuple(&one, &mine, &a), {&other, &theirs, &b}})
-      if (Status status = readWhole(*checkpoint, *state, *bytes);
+      if (Status status = readWhole(*checkpoint, *state, bytes->data());
           status.failed())
         return fail(status);
     if (a != b)
@@ -193,21 +165,27 @@ int diff(const Checkpoint &one, const Checkpoint &other) {
 }
 
 int run(StringRef verb, const CheckpointOptions &options) {
-  if (options.folder.empty())
+  if (options.place.empty())
     return complain("checkpoint " + verb + ": no folder given");
+  if (verb == "export")
+    return exportTensors(options);
+  if (sys::fs::is_regular_file(options.place))
+    return complain("checkpoint " + verb + ": '" + options.place +
+                    "' is a file; give the folder of a checkpoint, or of a "
+                    "run's checkpoints");
   Checkpoint checkpoint, other;
   std::vector<std::string> doubts, others;
-  if (Status status = open(options.folder, checkpoint, doubts); status.failed())
+  if (Status status = openWhole(options.place, checkpoint, doubts);
+      status.failed())
     return fail(status);
   if (verb == "inspect")
     return inspect(checkpoint);
   if (verb == "verify")
     return verify(checkpoint) || !doubts.empty();
-  if (verb == "export")
-    return exportWeights(checkpoint, options);
   if (options.against.empty())
     return complain("checkpoint diff: add --against DIR");
-  if (Status status = open(options.against, other, others); status.failed())
+  if (Status status = openWhole(options.against, other, others);
+      status.failed())
     return fail(status);
   return diff(checkpoint, other);
 }
@@ -231,16 +209,23 @@ int checkpointCommand(ArrayRef<const char *> arguments) {
       "(docs/Checkpoints.md).\n\n"
       "  inspect   lists its states\n"
       "  verify    compares all bytes with the hashes that were written\n"
-      "  export    writes parameters and running statistics as safetensors\n"
+      "  export    writes parameters and running statistics as safetensors, or "
+      "with\n            --model into a copy of the ONNX model, for inference; "
+      "DIR "
+      "may be\n            what --final wrote\n"
       "  diff      tells the states that differ from those of another one";
-  line.positional = &options.folder;
-  line.options.push_back(text("o", "FILE", "export: where to", options.output));
-  line.options.push_back(flag("averages",
-                              "export: averages in place of the parameters "
-                              "that have them",
-                              options.averages));
-  line.options.push_back(
-      text("against", "DIR", "diff: the other checkpoint", options.against));
+  line.positional = &options.place;
+  line.options = {
+      text("o", "FILE", "export: where to", options.output),
+      text("model", "MODEL", "export: the ONNX model that was trained",
+           options.model),
+      flag("averages",
+           "export: averages in place of the parameters that have them",
+           options.averages),
+      flag("allow-linked-weights",
+           "export: follow links to the model's external data",
+           options.allowLinkedWeights),
+      text("against", "DIR", "diff: the other checkpoint", options.against)};
   int code = 0;
   if (parseOrExit(line, arguments.drop_front(isVerb), code))
     return code;

@@ -2,8 +2,10 @@
 
 #include "Commands.h"
 #include "autopar/Dialect/Precision.h"
+#include "autopar/Support/Json.h"
 #include "autopar/runtime.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
@@ -49,9 +51,6 @@ Error PlanOptions::check() const {
     if (given && !planFile.empty())
       return createStringError("--plan and --" + Twine(name) +
                                " exclude each other: a plan says all");
-  if (evaluates && !recipe.empty() && !entries.empty())
-    return createStringError("--train with --evaluate makes the entries train "
-                             "and evaluate: leave --entry out");
   if (!planFile.empty() && !fromPlan.empty())
     return createStringError("--plan and --from exclude each other: a plan is "
                              "taken as it is, or followed where it fits");
@@ -212,6 +211,21 @@ Expected<CompileRequest> requestForPlan(StringRef model, StringRef planFile,
   return request;
 }
 
+/// True if the recipe says how its training is evaluated. What is wrong with
+/// the file is told where all of it is read.
+static bool saysEvaluation(StringRef recipe) {
+  auto buffer = MemoryBuffer::getFile(recipe, /*IsText=*/true);
+  auto value = buffer ? parseJson((*buffer)->getBuffer())
+                      : Expected<json::Value>(json::Value(nullptr));
+  if (!value) {
+    consumeError(value.takeError());
+    return false;
+  }
+  const json::Object *object = value->getAsObject();
+  const json::Value *given = object ? object->get("evaluation") : nullptr;
+  return given && !given->getAsNull();
+}
+
 /// A training, and the evaluation of what it trains. Constraints and objective
 /// speak of the training; the evaluation follows how its tensors are stored.
 static std::vector<CompileRequest> trainAndEvaluate(CompileRequest train) {
@@ -250,13 +264,18 @@ PlanOptions::requests(StringRef model) const {
   auto numbers = parseRanks(ranks);
   if (!numbers)
     return numbers.takeError();
+  bool alsoEvaluates = !recipe.empty() && (evaluates || saysEvaluation(recipe));
+  if (alsoEvaluates && !entries.empty())
+    return createStringError("--train with --evaluate, or a recipe's "
+                             "'evaluation', makes the entries train and "
+                             "evaluate: leave --entry out");
   std::vector<CompileRequest> result;
   for (int64_t number : *numbers) {
     auto common = request(model, number);
     if (!common)
       return common.takeError();
     size_t first = result.size();
-    if (evaluates && !recipe.empty())
+    if (alsoEvaluates)
       append_range(result, trainAndEvaluate(std::move(*common)));
     else if (Error error = addEntries(*common, result))
       return std::move(error);

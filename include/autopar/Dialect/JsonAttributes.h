@@ -19,7 +19,8 @@ namespace autopar {
 mlir::Attribute attributeFromJSON(mlir::MLIRContext *context,
                                   const llvm::json::Value &value);
 
-/// The inverse; null also for an attribute of another kind.
+/// The inverse; null also for an attribute of another kind. Strings are those
+/// of the attribute, and the value must not outlive its context.
 llvm::json::Value toJSON(mlir::Attribute attribute);
 
 } // namespace autopar

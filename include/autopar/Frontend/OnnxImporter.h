@@ -57,6 +57,9 @@ struct TrainingOptions {
   /// Probability of all Dropout nodes, in [0, 1); nothing: as each says.
   std::optional<double> dropout;
   int64_t seed = 0; // of random numbers
+  /// Running variances are of n - 1 values, as PyTorch's, not of the
+  /// population.
+  bool unbiasedVariance = false;
   /// Names of tensors of floats that are parameters even if they are scalars.
   std::set<std::string> parameters;
 };

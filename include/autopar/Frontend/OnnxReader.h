@@ -50,6 +50,7 @@ public:
   /// What the importer walks; private to the Frontend.
   struct Contents;
   const Contents &contents() const { return *content; }
+  Contents &contents() { return *content; }
 
 private:
   OnnxModel();

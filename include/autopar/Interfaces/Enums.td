@@ -95,6 +95,7 @@ def Autopar_OutputRole : Autopar_Enum<"OutputRole", "what an output tells", [
   I32EnumCase<"Skipped", 5, "skipped">,       // whether the step changed nothing
   I32EnumCase<"NoLabels", 7, "no_labels">,    // whether the step counts no label
   I32EnumCase<"CountedLabels", 8, "counted_labels">, // how many; until the optimizer is added
+  I32EnumCase<"Metric", 9, "metric">,         // what a metric of an evaluation is made of (`autopar.metrics`)
   I32EnumCase<"Check", 6, "check">]>;         // whether the run has to end (`autopar.checks`)
 
 #endif // AUTOPAR_INTERFACES_ENUMS_TD

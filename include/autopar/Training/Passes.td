@@ -36,6 +36,17 @@ def KeepTrainedStates : Pass<"autopar-keep-trained-states", "::mlir::ModuleOp"> 
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
 
+def AddMetrics : Pass<"autopar-add-metrics", "::mlir::ModuleOp"> {
+  let summary = "make @step return what the metrics of the module's `autopar.evaluation` are made of";
+  let description = [{
+    Of a module that evaluates what another entry trains, whose recipe it has as `autopar.evaluation`: labels become an input, as of
+    autopar-add-loss; the outputs of the model stay, and each metric of the recipe adds tensors of the role `metric`, as the sum of the losses and
+    their number. `autopar.metrics` says what they are. A boolean per row, the input that `autopar.counted_rows` names, says which rows
+    count, unless rows meet in the model: then a warning says that a last batch is left out.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
+}
+
 def Differentiate : Pass<"autopar-differentiate", "::mlir::ModuleOp"> {
   let summary = "make @step return the gradient of its output `loss` by each trainable parameter";
   let description = [{

@@ -83,6 +83,16 @@ struct LossScaleRecipe {
   bool isOne() const { return initial == 1 && !dynamic && !atRunTime; }
 };
 
+/// How good the model is while it trains; steps count from 0.
+struct EvaluationRecipe {
+  std::vector<std::string> metrics; // names; not empty
+  std::string data;                 // where it is; empty: a run says so
+  int64_t every = 0;    // steps between evaluations; 0: one, after the last
+  std::string best;     // the metric that tells which states are the best
+  int64_t patience = 0; // evaluations that are no better end the training; 0:
+                        // none do
+};
+
 struct Recipe {
   std::string loss;
   std::string output; // of the model; empty: the only one
@@ -97,6 +107,8 @@ struct Recipe {
   LossScaleRecipe lossScale;
   std::optional<double> dropout; // of Dropout nodes; nothing: as each says
   int64_t seed = 0;              // of random numbers
+  bool unbiasedVariance = false; // of batch norms' running statistics
+  bool padsLastBatch = false;    // of an epoch, with rows that do not count
   int64_t accumulation = 1;      // blocks of a step, one after the other
   /// The loss is the mean over all that a step counts, not over its blocks'
   /// means.
@@ -105,6 +117,7 @@ struct Recipe {
   bool narrowGradientSums = false;
   int64_t steps = 0; // for schedules that need the total; 0: not given
   std::vector<RunTimeNumber> atRunTime;
+  std::optional<EvaluationRecipe> evaluation;
 
   /// Null: the number is that of the recipe for good.
   const RunTimeNumber *findAtRunTime(llvm::StringRef name) const;

@@ -25,6 +25,9 @@ inline constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
 struct TrainedStates {
   std::map<std::string, std::string> types;
   std::string precision;
+  /// The recipe's JSON, if it says how the training is evaluated; "": it does
+  /// not.
+  std::string evaluation;
 };
 
 /// The parameters of a module's training step; after Phase::Training.

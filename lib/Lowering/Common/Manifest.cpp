@@ -382,6 +382,7 @@ FailureOr<std::string> ManifestWriter::write() {
     root["fixed_inputs"] = std::move(fixed);
   addTables(program, root);
   addPorts(root);
+  addEvaluation(program.module, root);
   addPlan(program, root);
   if (failed)
     return failure();

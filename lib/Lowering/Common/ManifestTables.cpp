@@ -2,6 +2,7 @@
 
 #include "ManifestTables.h"
 #include "autopar/Dialect/Bytes.h"
+#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Frontend/OnnxImporter.h"
@@ -256,6 +257,15 @@ void addPlan(const HostProgram &program, json::Object &root) {
         }))
       predicted["peak_memory_bytes"] = json::Array(*bytes);
   }
+}
+
+void addEvaluation(ModuleOp module, json::Object &root) {
+  if (Attribute evaluation = module->getAttr(kMetrics))
+    root["evaluation"] = toJSON(evaluation);
+  auto counted = module->getAttrOfType<StringAttr>(kCountedRows);
+  for (json::Value &port : *root.getArray("inputs"))
+    if (counted && port.getAsObject()->getString("name") == counted.getValue())
+      (*port.getAsObject())["role"] = "counted_rows";
 }
 
 } // namespace autopar

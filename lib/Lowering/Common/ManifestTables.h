@@ -28,6 +28,10 @@ llvm::json::Array fixedInputs(mlir::ModuleOp module);
 /// Gives states that are hyperparameters the "range" of what they may be.
 void addRanges(mlir::ModuleOp module, llvm::json::Array &persistent);
 
+/// Adds "evaluation" (`kMetrics`), and says which input counts rows; the
+/// manifest has its inputs.
+void addEvaluation(mlir::ModuleOp module, llvm::json::Object &root);
+
 /// Gives inputs that are indices, by `kIndexBounds`, their "index_bounds".
 void addIndexBounds(mlir::ModuleOp module, llvm::json::Array &inputs);
 

@@ -99,7 +99,9 @@ typedef struct autopar_tensor {
                      // "learning_rate", "loss_scale", "skipped" or "no_labels";
                      // of a state "model", "optimizer", "loss_scale", "random",
                      // "extent", "average" or "hyperparameter" (a scalar of
-                     // f64); of an input ""
+                     // f64); of an output of an evaluation also "metric"; of
+                     // an input "", or "counted_rows": a boolean per row of
+                     // the batch, which may be left out where all count
   const char *dtype; // "bool", "i8", "u8", ..., "f16", "bf16", "f32", "f64"
   int32_t rank;
   const int64_t *shape;
@@ -167,6 +169,20 @@ AUTOPAR_API int32_t autopar_session_read_state(autopar_session *session,
 AUTOPAR_API int32_t autopar_session_write_state(autopar_session *session,
                                                 int64_t index,
                                                 const void *from);
+
+/// The name of a metric of an entry that evaluates (a recipe's 'evaluation');
+/// null if there is none of this number.
+AUTOPAR_API const char *autopar_session_metric(const autopar_session *session,
+                                               int64_t index);
+/// Adds a step of the entry to its metrics: `outputs` as autopar_session_run
+/// wrote them, those of the role "metric" among them, and how many rows of the
+/// batch counted, its first ones. Null: metrics begin anew.
+AUTOPAR_API int32_t autopar_session_add_metrics(autopar_session *session,
+                                                const void *const *outputs,
+                                                int64_t rows);
+/// A metric over all rows of the steps that were added; NaN if none counted.
+AUTOPAR_API int32_t autopar_session_metric_value(const autopar_session *session,
+                                                 int64_t index, double *value);
 
 /// Saves all states of the entry as a checkpoint of `step` into a folder of
 /// checkpoints (docs/Checkpoints.md), which is this session's alone from then

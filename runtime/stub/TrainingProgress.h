@@ -1,0 +1,38 @@
+//===- TrainingProgress.h - How far a training is ---------------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_STUB_TRAININGPROGRESS_H
+#define AUTOPAR_RUNTIME_STUB_TRAININGPROGRESS_H
+
+#include "../core/Manifest.h"
+
+#include <string>
+
+namespace autopar::runtime {
+
+/// Tells on stderr how far a training is: on a terminal a bar, else, of a long
+/// run, a line now and then.
+class TrainingProgress {
+public:
+  /// `first`: the steps of runs before; `steps`: those of this one.
+  void begin(const Manifest &manifest, int64_t first, int64_t steps);
+  void show(int64_t step, double loss, double learningRate, double seconds);
+  /// Other text follows: it gets a line of its own.
+  void pause();
+  /// True if the bar is there.
+  bool isBar() const { return onTerminal; }
+  void end(int64_t taken);
+
+private:
+  std::string rates() const;
+
+  bool onTerminal = false;
+  int64_t first = 0, steps = 0;
+  int64_t samples = 0, tokens = 0; // of a step; 0: not known
+  double mean = 0;                 // of losses, smoothed
+  double stepSeconds = 0;          // smoothed
+  double begun = 0, shown = 0;
+};
+
+} // namespace autopar::runtime
+
+#endif // AUTOPAR_RUNTIME_STUB_TRAININGPROGRESS_H
