@@ -76,8 +76,8 @@ LogicalResult frozenBatchNormalization(OnnxNode &node) {
   return node.finish(node.convert(x, OnnxNode::elementOf(node.input(0))));
 }
 
-/// What a running variance takes of the population's, of so many values: n / (n
-/// - 1) of it, as PyTorch does, where the recipe asks for that.
+/// A running variance takes this much of the population's, of so many values: n
+/// / (n - 1) of it, as PyTorch does, where the recipe asks for that.
 FailureOr<double> runningShare(OnnxNode &node, double count) {
   if (!node.trained() || !node.trained()->unbiasedVariance)
     return 1.0;

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// How many terms count, which is one more output.
+/// Makes the number of terms that count one more output.
 static Value countTerms(TensorBuilder &b, LossInputs &inputs) {
   Value count = inputs.countTerms(b);
   inputs.step.results.push_back(

@@ -38,8 +38,8 @@ private:
 
 } // namespace
 
-/// Where rows meet, rows that pad a batch would change the others: only whole
-/// batches are evaluated.
+/// Rows that pad a batch would change the others of a model in which rows meet:
+/// only whole batches of it are evaluated.
 void MetricsBuilder::countRows() {
   Operation *meeting = findMeetingRows(step, inputs.output);
   if (!meeting)
@@ -66,7 +66,7 @@ std::string MetricsBuilder::addOutput(StringRef metric, size_t number,
   return name;
 }
 
-/// What the manifest says of the metric.
+/// Returns the manifest's entry of the metric.
 FailureOr<json::Value> MetricsBuilder::add(TensorBuilder &b, StringRef name) {
   Metric metric = *findMetric(name);
   if (const char *why = metric.row->refuses(inputs))

@@ -33,7 +33,7 @@ public:
   /// The labels of the output's positions. Rows that do not count have values
   /// and labels whose loss is 0 from now on.
   void align(TensorBuilder &b);
-  /// How many terms count, a scalar of i32.
+  /// Counts the terms that count: a scalar of i32.
   mlir::Value countTerms(TensorBuilder &b) const;
 
   const Recipe &recipe;

@@ -28,12 +28,12 @@ int64_t classDim(const LossInputs &inputs) {
   return inputs.row.classDim(shapeOf(inputs.output).size());
 }
 
-/// Whether each label counts.
+/// Compares labels with the one that does not count.
 Value isLabelled(TensorBuilder &b, const LossInputs &inputs) {
   return b.compare(ComparePredicate::Ne, inputs.labels, kIgnoredLabel);
 }
 
-/// Whether each element counts.
+/// Tells of each element of the output whether it counts.
 Value isCounted(TensorBuilder &b, const LossInputs &inputs) {
   ArrayRef<int64_t> shape = shapeOf(inputs.output);
   if (inputs.counts)
@@ -41,8 +41,8 @@ Value isCounted(TensorBuilder &b, const LossInputs &inputs) {
   return b.compare(ComparePredicate::Eq, inputs.output, inputs.output);
 }
 
-/// By label the class with the highest score, of equal ones the first. One that
-/// is no number is none.
+/// Finds the class with the highest score for each label, of equal ones the
+/// first. A score that is no number is none.
 Value predictedClass(TensorBuilder &b, const LossInputs &inputs) {
   Value scores = inputs.output;
   int64_t dim = classDim(inputs);
@@ -123,7 +123,7 @@ Tensors squaredError(TensorBuilder &b, const LossInputs &inputs, int64_t) {
   return {b.sum(b.mul(apart, apart)), inputs.countTerms(b)};
 }
 
-/// By class how often it is predicted rightly, is predicted, is there.
+/// Counts by class how often it is predicted rightly, is predicted, is there.
 Tensors f1(TensorBuilder &b, const LossInputs &inputs, int64_t) {
   Type i32 = b.builder.getI32Type();
   Value isPredicted, isTrue;
@@ -166,7 +166,7 @@ Tensors auc(TensorBuilder &b, const LossInputs &inputs, int64_t) {
 }
 
 //===----------------------------------------------------------------------===//
-// Of which losses
+// Losses that a metric goes with
 //===----------------------------------------------------------------------===//
 
 bool isOfLogits(const LossInputs &inputs) {

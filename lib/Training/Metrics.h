@@ -7,19 +7,20 @@
 
 namespace autopar {
 
-/// How good a model is, computed of what each step of an evaluation gives back:
-/// tensors that the runtime adds up over steps, or of `auc` collects, and then
-/// makes one number of.
+/// A metric is computed of tensors that each step of an evaluation gives back:
+/// the runtime adds them up over steps, or collects those of `auc`, and makes
+/// one number of them.
 struct MetricRow {
-  /// In a recipe; `top_accuracy` stands for top5_accuracy and others.
+  /// Recipes call it so; `top_accuracy` stands for top5_accuracy and others.
   llvm::StringLiteral name;
-  /// How the runtime makes the number of the tensors (docs/RuntimeABI.md).
+  /// The runtime makes the number of the tensors in this way
+  /// (docs/RuntimeABI.md).
   llvm::StringLiteral kind;
   bool isHigherBetter;
   /// Null where it is a metric of the loss; else why it is not.
   const char *(*refuses)(const LossInputs &inputs);
-  /// The tensors. `inputs` were widened and aligned, `scores` and `labels` are
-  /// as they were before rows were left out. `k`: of top_accuracy.
+  /// Builds the tensors. `inputs` were widened and aligned; `k` is that of
+  /// top_accuracy.
   llvm::SmallVector<mlir::Value> (*build)(TensorBuilder &b,
                                           const LossInputs &inputs, int64_t k);
 };

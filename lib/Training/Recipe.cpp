@@ -204,7 +204,7 @@ Error RecipeReader::readPrecision() {
 // All
 //===----------------------------------------------------------------------===//
 
-/// What is told of the model's nodes.
+/// Reads what the recipe says of the model's nodes.
 Error RecipeReader::readNodes() {
   std::string variance = "population";
   if (Error error =

@@ -10,15 +10,17 @@
 
 from ._program import AutoparError, Program, compile, find_tool
 from ._inference import InferenceSession
-from ._onnxruntime import ExecutionMode, GraphOptimizationLevel, OrtValue, SessionOptions, get_available_providers, get_device
+from ._onnxruntime import ExecutionMode, GraphOptimizationLevel, ModelMetadata, OrtValue, RunOptions, SessionOptions, get_available_providers, get_device
 from ._plan import Plan, plan
 from ._session import Session, load
 from ._tensors import TensorInfo
 from ._trainer import Step, Trainer
 from .export import Exported, export_for_training
 
-__all__ = ["AutoparError", "ExecutionMode", "Exported", "GraphOptimizationLevel", "InferenceSession", "OrtValue", "Plan", "Program", "Session",
-           "SessionOptions", "Step", "TensorInfo", "Trainer", "compile", "export_for_training", "find_tool", "get_available_providers", "get_device", "load",
+__version__ = "0.1.0"
+
+__all__ = ["AutoparError", "ExecutionMode", "Exported", "GraphOptimizationLevel", "InferenceSession", "ModelMetadata", "OrtValue", "Plan", "Program", "RunOptions",
+           "Session", "SessionOptions", "Step", "TensorInfo", "Trainer", "compile", "export_for_training", "find_tool", "get_available_providers", "get_device", "load",
            "plan"]
 
 

@@ -6,7 +6,7 @@ from typing import List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
-from ._onnxruntime import OrtValue, SessionOptions, get_available_providers, type_text
+from ._onnxruntime import ModelMetadata, OrtValue, RunOptions, SessionOptions, get_available_providers, type_text
 from ._program import AutoparError
 from ._specialize import Specialized
 
@@ -59,14 +59,17 @@ class InferenceSession:
         """What runs the model."""
         return get_available_providers()
 
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the model's file says about itself."""
+        return self._programs.metadata
+
     def get_session_options(self):
         """The options that were given, or those that hold without."""
         return self._options or SessionOptions()
 
     def run(self, output_names: Optional[Sequence[str]], input_feed, run_options=None) -> list:
         """The outputs of these names, or all, in that order. As in onnxruntime, arrays that are not dense in row-major order are copied."""
-        if run_options is not None:
-            raise AutoparError("run_options: none are known; leave them out")
+        _check_run_options(run_options)
         feeds = {name: _dense(value) for name, value in input_feed.items()}
         session = self._programs.session(feeds)
         names = list(output_names) if output_names else self._listed(session)
@@ -93,8 +96,7 @@ class InferenceSession:
 
     def run_with_iobinding(self, binding: "IOBinding", run_options=None) -> None:
         """Runs with what is bound: outputs with memory are written there, others into new arrays."""
-        if run_options is not None:
-            raise AutoparError("run_options: none are known; leave them out")
+        _check_run_options(run_options)
         session = self._programs.session(binding.inputs)
         out = {name: array for name, array in binding.outputs.items() if array is not None}
         binding.results = session.run(binding.inputs, list(binding.outputs), out=out)
@@ -149,6 +151,12 @@ class IOBinding:
 
     def synchronize_outputs(self) -> None:
         """Nothing waits: a run ends with its outputs written."""
+
+
+def _check_run_options(given):
+    """Options of onnxruntime's own package are none of this one's."""
+    if given is not None and not isinstance(given, RunOptions):
+        raise AutoparError(f"run_options are a {type(given).__name__}: give autopar.RunOptions, or leave them out")
 
 
 def _check_providers(providers):

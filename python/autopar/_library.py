@@ -58,10 +58,10 @@ _FUNCTIONS = {
     "autopar_session_trace_text": (ctypes.c_char_p, [_SESSION]),
     "autopar_session_read_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
     "autopar_session_save": (ctypes.c_int32, [_SESSION, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64]),
-    "autopar_session_resume": (ctypes.c_int32, [_SESSION, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_char_p)]),
     "autopar_session_metric": (ctypes.c_char_p, [_SESSION, ctypes.c_int64]),
     "autopar_session_add_metrics": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.c_int64]),
     "autopar_session_metric_value": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)]),
+    "autopar_session_resume_ignoring": (ctypes.c_int32, [_SESSION, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_char_p)]),
     "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
 }
 _loaded = None

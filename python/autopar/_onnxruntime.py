@@ -1,7 +1,7 @@
 """Names of onnxruntime that scripts use beside its InferenceSession, for those that import autopar in its place."""
 
 import enum
-from typing import Dict, List, Sequence
+from typing import Dict, List, NamedTuple, Sequence
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class SessionOptions:
         self.log_severity_level, self.log_verbosity_level, self.logid = -1, 0, ""
         self.use_deterministic_compute = False
         self.sizes: Dict[str, int] = {}
+        self.entries: Dict[str, str] = {}
 
     def __setattr__(self, name, value):
         if name not in _OPTIONS:
@@ -52,8 +53,44 @@ class SessionOptions:
         self.sizes[name] = int(size)
 
 
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """Keeps the entry for `get_session_config_entry`: none changes a result, and none has an effect."""
+        self.entries[str(key)] = str(value)
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The value that was given for the key."""
+        if key not in self.entries:
+            raise AutoparError(f"no session config entry {key!r} was given")
+        return self.entries[key]
+
+
+class RunOptions:
+    """Options of a run, by onnxruntime's names. They say how much onnxruntime tells of it, and have no effect. One that is not here is an error."""
+
+    def __init__(self):
+        self.log_severity_level, self.log_verbosity_level, self.logid = -1, 0, ""
+
+    def __setattr__(self, name, value):
+        if name not in _RUN_OPTIONS:
+            raise AutoparError(f"RunOptions.{name} is not known here; known: {', '.join(_RUN_OPTIONS)}")
+        super().__setattr__(name, value)
+
+
+class ModelMetadata(NamedTuple):
+    """A model says this about itself."""
+
+    producer_name: str
+    graph_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: Dict[str, str]
+
+
+_RUN_OPTIONS = ("log_severity_level", "log_verbosity_level", "logid")
 _OPTIONS = ("intra_op_num_threads", "inter_op_num_threads", "execution_mode", "graph_optimization_level", "enable_cpu_mem_arena", "enable_mem_pattern",
-            "enable_mem_reuse", "log_severity_level", "log_verbosity_level", "logid", "use_deterministic_compute", "sizes")
+            "enable_mem_reuse", "log_severity_level", "log_verbosity_level", "logid", "use_deterministic_compute", "sizes", "entries")
 
 
 class OrtValue:

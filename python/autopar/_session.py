@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import json
+import operator
 import os
 import threading
 import warnings
@@ -38,6 +39,17 @@ class _Handle:
         weakref.finalize(self, _close, library, pointer, self.owner, self.requests)
 
 
+def _whole(name, number, least):
+    """The number, which must be whole and not too small."""
+    try:
+        whole = operator.index(number)
+    except TypeError:
+        raise AutoparError(f"{name} is {number!r}, but must be a whole number") from None
+    if whole < least:
+        raise AutoparError(f"{name} is {number}, but must be {least} or more")
+    return whole
+
+
 class Session:
     """An executable that `autopar compile` made, loaded into this process.
 
@@ -55,10 +67,8 @@ class Session:
         options = _library.Options(ctypes.sizeof(_library.Options))
         options.entry = entry.encode() if entry else None
         options.weights = os.fsencode(weights) if weights else None
-        if ranks is not None and ranks < 1:
-            raise AutoparError(f"ranks is {ranks}, but must be 1 or more")
-        options.ranks = int(ranks or 0)
-        options.threads, options.timeout_seconds = int(threads), float(timeout)
+        options.ranks = 0 if ranks is None else _whole("ranks", ranks, 1)
+        options.threads, options.timeout_seconds = _whole("threads", threads, 0), float(timeout)
         pointer = ctypes.c_void_p()
         _library.check(self._library.autopar_session_open(os.fsencode(self.path), ctypes.byref(options), ctypes.byref(pointer)))
         self._handle: Optional[_Handle] = _Handle(self._library, pointer)
@@ -254,10 +264,14 @@ class Session:
             raise AutoparError(f"keep is {keep}, but must be 1 or more, or None for all")
         self._between_steps(self._library.autopar_session_save, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0))
 
-    def resume(self, path, *, entry: Optional[str] = None) -> int:
-        """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps."""
+    def resume(self, path, *, ignoring: Iterable[str] = (), entry: Optional[str] = None) -> int:
+        """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps.
+        States of the roles `ignoring`, of `optimizer`, `average` and `loss_scale`, stay as they are."""
+        if isinstance(ignoring, str):
+            ignoring = [ignoring]
         step, notes = ctypes.c_int64(), ctypes.c_char_p()
-        self._between_steps(self._library.autopar_session_resume, self._of(entry).handle, os.fsencode(path), ctypes.byref(step), ctypes.byref(notes))
+        self._between_steps(self._library.autopar_session_resume_ignoring, self._of(entry).handle, os.fsencode(path), ",".join(ignoring).encode(), ctypes.byref(step),
+                            ctypes.byref(notes))
         for note in (notes.value or b"").decode().splitlines():
             warnings.warn(note, stacklevel=2)
         return step.value

@@ -9,6 +9,7 @@ from typing import Iterable, Mapping, Optional
 
 import numpy as np
 
+from ._onnxruntime import ModelMetadata
 from ._program import AutoparError, WorkFolder, compile, model_file
 from ._session import Session
 
@@ -32,7 +33,7 @@ class Specialized:
         self._valued = []  # names of inputs whose values nodes need while compiling
         self._made = 0
         self._lock = threading.Lock()
-        self._ports = _ports_of(model.graph) if hasattr(model, "graph") else None
+        self._ports, self._metadata = (_ports_of(model.graph), _metadata_of(model)) if hasattr(model, "graph") else (None, None)
         #: Whether a program was made without looking at any input.
         self.is_closed = False
         self._first()
@@ -54,14 +55,25 @@ class Specialized:
         self._valued += names
         return bool(names) or bool(_SIZE_WANTED.search(str(error)))
 
-    def _read_ports(self):
+    def _read(self, what):
+        """Ports and metadata, of a model that was not given as a ModelProto."""
         if self._ports is None:
             try:
                 import onnx
             except ImportError:
-                raise AutoparError("the model has open sizes, which the package onnx reads: pip install onnx, or give them by --bind") from None
-            self._ports = _ports_of(onnx.load(self._path, load_external_data=False).graph)
+                raise AutoparError(f"{what}, which the package onnx reads: pip install onnx") from None
+            found = onnx.load(self._path, load_external_data=False)
+            self._ports, self._metadata = _ports_of(found.graph), _metadata_of(found)
+
+    def _read_ports(self):
+        self._read("the model has open sizes")
         return self._ports
+
+    @property
+    def metadata(self) -> ModelMetadata:
+        """What the model's file says about itself."""
+        self._read("the model says who made it")
+        return self._metadata
 
     @property
     def inputs(self):
@@ -152,6 +164,12 @@ class Specialized:
             session.close()
         self._sessions.clear()
         self._folder.remove()
+
+
+def _metadata_of(model):
+    version = model.model_version if model.HasField("model_version") else 2**63 - 1  # as onnxruntime tells that there is none
+    return ModelMetadata(model.producer_name, model.graph.name, model.domain, model.doc_string, model.graph.doc_string, version,
+                         {entry.key: entry.value for entry in model.metadata_props})
 
 
 def _ports_of(graph):

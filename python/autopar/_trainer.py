@@ -172,10 +172,11 @@ class Trainer:
         """Saves all states after the steps that were taken into a folder of checkpoints, as the executable's --checkpoint does; of older ones the newest `keep` stay."""
         self.session.save(folder, self._steps, keep=keep)
 
-    def resume(self, path) -> int:
+    def resume(self, path, *, ignoring: Iterable[str] = ()) -> int:
         """Goes on from a checkpoint, or the newest whole one of a folder, that the executable or a Trainer wrote, with any plan. Returns how many steps it has, of which
-        the data are to be left out: `itertools.islice(loader, trainer.resume("run"), None)`."""
-        self._steps = self.session.resume(path)
+        the data are to be left out: `itertools.islice(loader, trainer.resume("run"), None)`. States of the roles `ignoring`, as `["optimizer"]` of a recipe with another
+        one, stay as they are: as they begin in a new Trainer."""
+        self._steps = self.session.resume(path, ignoring=ignoring)
         return self._steps
 
     def close(self) -> None:

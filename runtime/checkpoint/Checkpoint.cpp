@@ -33,6 +33,7 @@ Status Checkpoint::open(const std::string &from, bool readsAll) {
 Status Checkpoint::openFile(const CheckpointManifest::File &file) {
   FileReader &reader = files.emplace_back();
   APRT_TRY(reader.open(folder + "/" + file.name));
+  APRT_TRY(reader.stamp(stamps.emplace_back()));
   std::vector<StoredBlock> blocks;
   APRT_TRY(readCheckpointFile(reader, blocks));
   int64_t end = reader.size();
@@ -166,6 +167,64 @@ Status Checkpoint::read(const std::string &key,
     to.data = ArrayBytes(size_t(block.bytes()));
     APRT_TRY(readBlock(place->second, to.data.data()));
   }
+  return Status::success();
+}
+
+namespace {
+
+/// Reads runs of a block in ascending order; short ones that are close together
+/// come with one call of the system.
+class RunReader {
+public:
+  RunReader(const FileReader &file, int64_t offset, int64_t bytes)
+      : file(file), offset(offset), bytes(bytes) {}
+
+  /// From the byte `at` of the block.
+  Status read(int64_t at, int64_t count, char *to) {
+    if (count >= windowBytes / 4)
+      return file.readDirect(offset + at, count, to);
+    if (at < begin || at + count > begin + int64_t(window.size())) {
+      begin = at;
+      window.resize(size_t(std::min(windowBytes, bytes - at)));
+      APRT_TRY(
+          file.readDirect(offset + at, int64_t(window.size()), window.data()));
+    }
+    std::memcpy(to, window.data() + (at - begin), size_t(count));
+    return Status::success();
+  }
+
+private:
+  static constexpr int64_t windowBytes = 256 << 10;
+  const FileReader &file;
+  const int64_t offset, bytes; // of the block
+  std::vector<char> window;
+  int64_t begin = 0;
+};
+
+} // namespace
+
+Status Checkpoint::copy(const std::string &key,
+                        const std::vector<Interval> &part, char *to) const {
+  auto [begin, end] = places.equal_range(key);
+  int64_t element = elementBytes(wholes.at(key).dtype);
+  if (!isInside(part))
+    std::memset(to, 0, size_t(elementsOf(part) * element));
+  Status status;
+  for (auto place = begin; place != end && status.ok(); ++place) {
+    const auto &[file, stored] = place->second;
+    RunReader reader(files[file], stored.offset, stored.block.bytes());
+    forEachOverlap(stored.block, part, [&](const OverlapRun &run) {
+      if (status.ok())
+        status = reader.read(run.boxAt * element, run.count * element,
+                             to + run.partAt * element);
+    });
+  }
+  return status;
+}
+
+Status Checkpoint::checkFiles() const {
+  for (const FileStamp &stamp : stamps)
+    APRT_TRY(stamp.check());
   return Status::success();
 }
 

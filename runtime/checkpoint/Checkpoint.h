@@ -59,6 +59,12 @@ public:
   /// with their hashes.
   Status read(const std::string &key, const std::vector<Interval> &part,
               LoadedState &loaded) const;
+  /// Reads a part, which is dense, of a state that is there, to where it goes;
+  /// what is beyond the state's end, padding, becomes zero. The bytes are those
+  /// that open() has compared unless checkFiles() fails after the last read.
+  Status copy(const std::string &key, const std::vector<Interval> &part,
+              char *to) const;
+  Status checkFiles() const;
 
 private:
   struct Place {
@@ -75,6 +81,7 @@ private:
   std::string folder;
   CheckpointManifest manifest;
   std::vector<FileReader> files;
+  std::vector<FileStamp> stamps;            // by file
   std::map<std::string, StateBlock> wholes; // by key; each the whole state
   std::multimap<std::string, Place> places; // by key
   std::set<std::string> leftOut;

@@ -4,27 +4,99 @@
 
 #include "../core/JsonReader.h"
 #include "../core/Safetensors.h"
+#include "../files/DiskFile.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
 
 namespace autopar::runtime {
 
-Status writeCheckpointFile(const std::string &path,
-                           const std::vector<BlockBytes> &blocks) {
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Disks take what begins and ends at such a byte without another copy.
+static constexpr int64_t sectorBytes = 4096;
+/// What is hashed while it is in the cache, and then written.
+static constexpr int64_t pieceBytes = 8 << 20;
+
+std::string FileImage::header() const {
   std::vector<ArrayView> arrays;
   std::map<std::string, std::string> metadata;
-  for (const auto &[block, data] : blocks) {
-    ContentHash hash;
-    hash.add(data, size_t(block.bytes()));
-    arrays.push_back({block.key, block.dtype, block.lengths, data});
+  for (const Part &part : parts) {
+    const StateBlock &block = part.block;
+    arrays.push_back({block.key, block.dtype, block.lengths, nullptr});
     nlohmann::json place = {{"shape", block.shape},
                             {"start", block.starts},
-                            {"hash", formatHash(hash.value())}};
+                            {"hash", formatHash(part.hash.value())}};
     if (block.view != block.shape)
       place["view"] = block.view;
     metadata[block.key] = place.dump();
   }
-  return writeSafetensors(path, std::move(arrays), metadata,
-                          /*isDurable=*/true);
+  return safetensorsHeader(arrays, metadata, sectorBytes);
 }
+
+/// Blocks of large elements come first, so that all are aligned to theirs. A
+/// header is as long whatever the hashes are.
+Status FileImage::create(const std::vector<StateBlock> &blocks) {
+  std::vector<size_t> order(blocks.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::make_pair(-elementBytes(blocks[a].dtype), blocks[a].key) <
+           std::make_pair(-elementBytes(blocks[b].dtype), blocks[b].key);
+  });
+  parts.clear();
+  for (size_t number : order)
+    parts.push_back({blocks[number], 0, 0, {}});
+  bytes = headerBytes = int64_t(header().size());
+  places.resize(blocks.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    places[order[i]] = parts[i].begin = bytes;
+    bytes = parts[i].end = bytes + parts[i].block.bytes();
+  }
+  return image.allocate(bytes, "a copy of the states, to be saved",
+                        /*counter=*/nullptr);
+}
+
+void FileImage::hashPiece(int64_t begin, int64_t end) {
+  for (Part &part : parts) {
+    int64_t from = std::max(begin, part.begin), to = std::min(end, part.end);
+    if (from < to)
+      part.hash.add(data() + from, size_t(to - from));
+  }
+}
+
+std::string FileImage::nameAt(int64_t offset) const {
+  for (const Part &part : parts)
+    if (offset >= part.begin && offset < part.end)
+      return " at '" + part.block.key + "'";
+  return "";
+}
+
+/// Past the system's cache where the file system can do that: steps beside it
+/// keep their cores, which would copy each byte once more.
+Status FileImage::write(const std::string &path) {
+  DiskFile file;
+  APRT_TRY(file.open(path, bytes));
+  for (Part &part : parts)
+    part.hash = ContentHash();
+  for (int64_t begin = headerBytes; begin < bytes; begin += pieceBytes) {
+    int64_t end = std::min(bytes, begin + pieceBytes);
+    hashPiece(begin, end);
+    APRT_TRY(file.write(data() + begin, begin, end - begin,
+                        [this](int64_t offset) { return nameAt(offset); }));
+  }
+  std::string text = header();
+  std::memcpy(data(), text.data(), text.size());
+  APRT_TRY(file.write(data(), 0, headerBytes,
+                      [](int64_t) { return " at its header"; }));
+  return file.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
 
 /// Reads what the metadata say of a block.
 static Status readPlace(const std::string &text, const std::string &key,

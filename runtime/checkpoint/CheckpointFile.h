@@ -11,20 +11,42 @@
 #ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTFILE_H
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTFILE_H
 
+#include "../core/Memory.h"
 #include "../files/FileReader.h"
 #include "StateBlock.h"
 
 namespace autopar::runtime {
 
-/// A block with its elements.
-struct BlockBytes {
-  StateBlock block;
-  const void *data = nullptr;
-};
+/// A file as it will be, in memory: whoever saves copies the blocks to where
+/// the file has them, so that the disk can take them from there.
+class FileImage {
+public:
+  /// Takes memory for a file of these blocks; nothing of it is touched yet.
+  Status create(const std::vector<StateBlock> &blocks);
+  /// Where the bytes of a block go, by its number in create()'s list.
+  char *of(size_t block) const { return data() + places[block]; }
+  char *data() const { return static_cast<char *>(image.data()); }
+  int64_t size() const { return bytes; }
 
-/// Writes the blocks to the file, and to the disk.
-Status writeCheckpointFile(const std::string &path,
-                           const std::vector<BlockBytes> &blocks);
+  /// Computes the hashes, writes the file and brings it to the disk. A message
+  /// names the file, and the state at which it failed.
+  Status write(const std::string &path);
+
+private:
+  struct Part {
+    StateBlock block;
+    int64_t begin = 0, end = 0; // in the file
+    ContentHash hash;
+  };
+  std::string header() const;
+  void hashPiece(int64_t begin, int64_t end);
+  std::string nameAt(int64_t offset) const;
+
+  std::vector<Part> parts;     // in the order of the file
+  std::vector<int64_t> places; // where each block of create()'s begins
+  Buffer image;
+  int64_t headerBytes = 0, bytes = 0;
+};
 
 /// A block in a file.
 struct StoredBlock {

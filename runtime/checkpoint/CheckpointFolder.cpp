@@ -23,7 +23,8 @@ namespace autopar::runtime {
 namespace fs = std::filesystem;
 
 static constexpr char stepPrefix[] = "step-", writingPrefix[] = ".writing-",
-                      oldPrefix[] = ".old-", manifestName[] = "manifest.json";
+                      replacedPrefix[] = ".replaced-", oldPrefix[] = ".old-",
+                      manifestName[] = "manifest.json", hashName[] = "hash";
 
 static constexpr int lockTries = 60; // each of 50 ms
 
@@ -75,6 +76,25 @@ static std::vector<std::string> namesIn(const std::string &folder) {
   return names;
 }
 
+/// What a run that was killed has left: a checkpoint that was being replaced
+/// gets its name again unless the new one has it; what is half written or half
+/// removed goes.
+static void cleanUp(const std::string &path) {
+  std::error_code ignored;
+  for (const std::string &name : namesIn(path)) {
+    std::string entry = path + "/" + name;
+    std::string step = path + "/" + stepPrefix;
+    bool isReplaced = beginsWith(name, replacedPrefix);
+    if (isReplaced)
+      step += name.substr(std::strlen(replacedPrefix));
+    if (isReplaced && !fs::exists(step, ignored))
+      fs::rename(entry, step, ignored);
+    else if (isReplaced || beginsWith(name, writingPrefix) ||
+             beginsWith(name, oldPrefix))
+      fs::remove_all(entry, ignored);
+  }
+}
+
 Status CheckpointFolder::lock() {
   std::error_code code;
   fs::create_directories(path, code);
@@ -93,9 +113,7 @@ Status CheckpointFolder::lock() {
                  ? Status::error("another run writes checkpoints into '" +
                                  path + "'; give each run a folder of its own")
                  : systemError("lock", file, errno);
-  for (const std::string &name : namesIn(path))
-    if (beginsWith(name, writingPrefix) || beginsWith(name, oldPrefix))
-      fs::remove_all(path + "/" + name, code);
+  cleanUp(path);
   return Status::success();
 }
 
@@ -137,6 +155,28 @@ static Status describeFile(const std::string &folder, const std::string &name,
   return Status::success();
 }
 
+/// Stands for the manifest's hash in the text of which it is the hash.
+static const std::string noHash(16, '0');
+
+static std::string hashMember(const std::string &digits) {
+  return std::string("\"") + hashName + "\": \"" + digits + '"';
+}
+
+/// The text with the hash of all that it says, or the other way round.
+static std::string exchangeHash(std::string text, const std::string &from,
+                                const std::string &to) {
+  size_t at = text.find(hashMember(from));
+  return at == std::string::npos
+             ? ""
+             : text.replace(at, hashMember(from).size(), hashMember(to));
+}
+
+static std::string hashOf(const std::string &text) {
+  ContentHash hash;
+  hash.add(text.data(), text.size());
+  return formatHash(hash.value());
+}
+
 static std::string manifestText(const CheckpointManifest &manifest) {
   nlohmann::ordered_json json = {{"format", CheckpointManifest::newestFormat},
                                  {"step", manifest.step},
@@ -161,14 +201,40 @@ static std::string manifestText(const CheckpointManifest &manifest) {
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
                              {"header", formatHash(file.header)}});
-  return json.dump(1) + "\n";
+  json[hashName] = noHash;
+  std::string text = json.dump(1) + "\n";
+  return exchangeHash(text, noHash, hashOf(text));
+}
+
+/// What was written of a step becomes its checkpoint. One that a run which was
+/// begun again before it has left there is replaced: at any moment one of the
+/// two has the name, or is given it back by the next run.
+Status CheckpointFolder::takePlace(int64_t step) const {
+  std::string writing = writingOf(step), final = folderOf(step),
+              replaced = path + "/" + replacedPrefix + padded(step, 8);
+  std::error_code code, ignored;
+  if (!fs::exists(final, code)) {
+    fs::rename(writing, final, code);
+    return code ? systemError("rename", writing, code.value())
+                : Status::success();
+  }
+  if (renameat2(AT_FDCWD, writing.c_str(), AT_FDCWD, final.c_str(),
+                RENAME_EXCHANGE) == 0)
+    return Status::success();
+  fs::rename(final, replaced, code);
+  if (code)
+    return systemError("rename", final, code.value());
+  fs::rename(writing, final, code);
+  if (code)
+    fs::rename(replaced, final, ignored);
+  return code ? systemError("rename", writing, code.value())
+              : Status::success();
 }
 
 Status CheckpointFolder::finish(int64_t step, int ranks,
                                 CheckpointManifest manifest,
                                 int64_t keep) const {
-  std::string writing = writingOf(step), final = folderOf(step),
-              old = path + "/" + oldPrefix + padded(step, 8);
+  std::string writing = writingOf(step);
   manifest.step = step;
   for (int rank = 0; rank < ranks; ++rank)
     APRT_TRY(
@@ -176,18 +242,14 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
   APRT_TRY(writeWhole(writing + "/" + manifestName, manifestText(manifest),
                       /*isDurable=*/true));
   APRT_TRY(synchronize(writing));
-  std::error_code code;
-  if (fs::exists(final, code)) // of a run that was begun again before it
-    fs::rename(final, old, code);
-  if (!code)
-    fs::rename(writing, final, code);
-  if (code)
-    return systemError("rename", writing, code.value());
+  APRT_TRY(takePlace(step));
   APRT_TRY(synchronize(path));
-  fs::remove_all(old, code);
   const std::optional<BestPlace> &best = manifest.place.best;
   if (best && best->step == step)
     linkBest(step);
+  std::error_code ignored;
+  fs::remove_all(writing, ignored); // what was replaced
+  fs::remove_all(path + "/" + replacedPrefix + padded(step, 8), ignored);
   removeOld(step, keep, best ? best->step : -1);
   return Status::success();
 }
@@ -201,15 +263,23 @@ void CheckpointFolder::linkBest(int64_t step) const {
   fs::rename(next, name, ignored);
 }
 
+/// A checkpoint that is half removed is none.
+void CheckpointFolder::remove(int64_t step) const {
+  std::string old = path + "/" + oldPrefix + padded(step, 8);
+  std::error_code code, ignored;
+  fs::remove_all(old, ignored); // of a removal that failed
+  fs::rename(folderOf(step), old, code);
+  fs::remove_all(code ? folderOf(step) : old, ignored);
+}
+
 /// A checkpoint that is newer is of a run that went further, and this one does
 /// not remove it.
 void CheckpointFolder::removeOld(int64_t newest, int64_t keep,
                                  int64_t best) const {
-  std::error_code ignored;
   int64_t kept = 0;
   for (int64_t step : steps())
     if (keep > 0 && step <= newest && ++kept > keep && step != best)
-      fs::remove_all(folderOf(step), ignored);
+      remove(step);
 }
 
 void CheckpointFolder::drop(int64_t step) const {
@@ -251,6 +321,16 @@ static DataPlace parseDataPlace(const JsonReader &json) {
   return place;
 }
 
+/// True too for a manifest of an autopar that wrote no hash of it.
+static bool hasItsHash(const std::string &text, const nlohmann::json &value) {
+  auto found = value.find(hashName);
+  if (found == value.end())
+    return true;
+  std::string hash = found->is_string() ? found->get<std::string>() : "";
+  std::string hashed = exchangeHash(text, hash, noHash);
+  return !hashed.empty() && hash == hashOf(hashed);
+}
+
 static Status parseManifest(const std::string &text,
                             CheckpointManifest &manifest) {
   nlohmann::json value =
@@ -266,6 +346,8 @@ static Status parseManifest(const std::string &text,
                          ", which a newer autopar writes; this one reads up "
                          "to format " +
                          std::to_string(CheckpointManifest::newestFormat));
+  if (!hasItsHash(text, value))
+    return Status::error("is damaged: its hash is another one");
   manifest.step = json.member("step").integer(0, INT64_MAX);
   manifest.model = json.member("model").string();
   manifest.compiler = json.member("compiler").string();

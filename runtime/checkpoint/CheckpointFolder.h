@@ -5,9 +5,11 @@
 //   DIR/step-00000040/manifest.json  written last
 //   DIR/best -> step-00000040        the one with the best evaluation
 //   DIR/.writing-00000060/           not whole yet
+//   DIR/.replaced-00000040/          for a moment, where none exchanges two
+//   DIR/.old-00000020/               is being removed
 //
 // A checkpoint is written beside, brought to the disk file by file, and gets
-// its name by one rename.
+// its name by one rename; one that goes loses its name by one rename.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +25,7 @@
 
 namespace autopar::runtime {
 
-/// Where a training is in rows of shards: the row of the epoch's order with
+/// The place of a training in rows of shards: the row of the epoch's order with
 /// which the next step begins.
 struct DataPlace {
   int64_t epoch = 0, row = 0;
@@ -40,7 +42,7 @@ struct BestPlace {
   int64_t worse = 0; // evaluations since then
 };
 
-/// Where a training is, beside its states.
+/// The place of a training, beside its states.
 struct TrainingPlace {
   std::optional<DataPlace> data; // none: its data are arrays of all steps
   std::optional<BestPlace> best; // none: nothing was evaluated
@@ -93,6 +95,8 @@ private:
   std::string writingOf(int64_t step) const;
   void removeOld(int64_t newest, int64_t keep, int64_t best) const;
   void linkBest(int64_t step) const;
+  Status takePlace(int64_t step) const;
+  void remove(int64_t step) const;
 
   std::string path;
   int descriptor = -1; // of the lock

@@ -5,10 +5,13 @@
 #include "../core/MemoryGuard.h"
 #include "../core/QuietThread.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace autopar::runtime {
 
@@ -31,26 +34,49 @@ CheckpointWriter::CheckpointWriter(const CheckpointFolder &folder,
                                    int64_t keep, std::atomic<uint32_t> &aborted)
     : folder(folder), board(board), manifest(manifest), rank(rank), keep(keep),
       aborted(aborted), blocks(blocksOfRank(manifest, rank)),
-      copies(blocks.size()) {
-  thread = startQuietThread([this] { takeMemory(); });
+      usualNice(getpriority(PRIO_PROCESS, 0)) {
+  begin([this] { takeMemory(); });
 }
 
 CheckpointWriter::~CheckpointWriter() { finish(); }
 
+/// Steps beside the thread that writes come first, until they wait for it.
+void CheckpointWriter::stepBack() {
+  constexpr int nicer = 10, nicest = 19;
+  number.store(gettid());
+  setpriority(PRIO_PROCESS, id_t(gettid()),
+              std::min(usualNice + nicer, nicest));
+  if (isAwaited.load())
+    setpriority(PRIO_PROCESS, id_t(gettid()), usualNice);
+}
+
+/// Steps stand still now: the thread gets their priority, where the system
+/// allows that.
 void CheckpointWriter::finish() {
-  if (thread.joinable())
-    thread.join();
+  if (!thread.joinable())
+    return;
+  isAwaited.store(true);
+  if (pid_t writing = number.load())
+    setpriority(PRIO_PROCESS, id_t(writing), usualNice);
+  thread.join();
+}
+
+void CheckpointWriter::begin(const std::function<void()> &work) {
+  isAwaited.store(false);
+  number.store(0);
+  thread = startQuietThread(work);
 }
 
 /// Steps shall not wait for the system to give the first copy its pages.
 void CheckpointWriter::takeMemory() {
-  for (size_t i = 0; i < blocks.size() && memory.ok(); ++i) {
-    memory = copies[i].allocate(blocks[i].block.bytes(),
-                                "a copy of the states, to be saved",
-                                /*counter=*/nullptr);
-    if (memory.ok())
-      std::memset(copies[i].data(), 0, size_t(copies[i].size()));
-  }
+  memory = guardMemory("taking memory for checkpoints", [this] {
+    std::vector<StateBlock> boxes;
+    for (const SavedBlock &saved : blocks)
+      boxes.push_back(saved.block);
+    APRT_TRY(image.create(boxes));
+    std::memset(image.data(), 0, size_t(image.size()));
+    return Status::success();
+  });
 }
 
 Status CheckpointWriter::save(int64_t step, const Read &read,
@@ -58,24 +84,21 @@ Status CheckpointWriter::save(int64_t step, const Read &read,
   finish();
   APRT_TRY(memory);
   for (size_t i = 0; i < blocks.size(); ++i)
-    APRT_TRY(read(blocks[i], copies[i].data()));
+    APRT_TRY(read(blocks[i], image.of(i)));
   last = step;
   lastPlace = place;
-  thread = startQuietThread([this, step] { write(step); });
+  begin([this, step] { write(step); });
   return Status::success();
 }
 
-Status CheckpointWriter::writeOwn(int64_t step) const {
-  std::vector<BlockBytes> bytes;
-  for (size_t i = 0; i < blocks.size(); ++i)
-    bytes.push_back({blocks[i].block, copies[i].data()});
+Status CheckpointWriter::writeOwn(int64_t step) {
   std::string file;
   APRT_TRY(folder.fileOfRank(step, rank, file));
-  return writeCheckpointFile(file, bytes);
+  return image.write(file);
 }
 
 /// Waits until each rank has written or failed; fails with the message of the
-/// first that did.
+/// first that did. A rank may be at the save after it already.
 Status CheckpointWriter::awaitAll(int64_t step) const {
   std::string message;
   for (int other = 0; other < board.ranks(); ++other) {
@@ -85,7 +108,8 @@ Status CheckpointWriter::awaitAll(int64_t step) const {
         return Status::error("the run ended while it was written");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (theirs.failed.load() >= step && message.empty())
+    bool isThere = theirs.written.load() >= step;
+    if ((!isThere || theirs.failed.load() == step) && message.empty())
       message = theirs.message;
   }
   return message.empty() ? Status::success() : Status::error(message);
@@ -102,6 +126,7 @@ static std::string meshText(const Manifest &manifest) {
 }
 
 void CheckpointWriter::write(int64_t step) {
+  stepBack();
   CheckpointBoard::Rank &mine = board.of(rank);
   auto fail = [&](const Status &status) {
     std::snprintf(mine.message, sizeof(mine.message), "%s",
@@ -133,9 +158,9 @@ void CheckpointWriter::write(int64_t step) {
   folder.drop(step);
   fail(status);
   std::fprintf(stderr,
-               "warning: the checkpoint of step %lld is not written: %s; the "
-               "training goes on\n",
-               static_cast<long long>(step), status.message().c_str());
+               "warning: the checkpoint of step %lld is not written: %s%s\n",
+               static_cast<long long>(step), status.message().c_str(),
+               aborted.load() ? "" : "; the training goes on");
 }
 
 } // namespace autopar::runtime

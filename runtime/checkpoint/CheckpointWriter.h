@@ -4,10 +4,12 @@
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 
 #include "../core/SharedMemory.h"
+#include "CheckpointFile.h"
 #include "CheckpointFolder.h"
 #include "SavedBlocks.h"
 
 #include <atomic>
+#include <sys/types.h>
 #include <thread>
 
 namespace autopar::runtime {
@@ -62,9 +64,11 @@ public:
   int64_t lastStep() const { return last; }
 
 private:
+  void begin(const std::function<void()> &work);
   void takeMemory();
+  void stepBack();
   void write(int64_t step);
-  Status writeOwn(int64_t step) const;
+  Status writeOwn(int64_t step);
   Status awaitAll(int64_t step) const;
 
   const CheckpointFolder &folder;
@@ -74,11 +78,14 @@ private:
   const int64_t keep;
   std::atomic<uint32_t> &aborted;
   const std::vector<SavedBlock> blocks;
-  std::vector<Buffer> copies; // by block
-  Status memory;              // whether there is enough for them
+  FileImage image; // with the copies of the blocks
+  Status memory;   // whether there is enough for it
   int64_t last = -1;
   TrainingPlace lastPlace;
   std::thread thread;
+  const int usualNice;          // priority of the threads of steps
+  std::atomic<pid_t> number{0}; // of the thread that writes; 0: not yet
+  std::atomic<bool> isAwaited{false};
 };
 
 } // namespace autopar::runtime

@@ -66,6 +66,18 @@ std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank) {
   return blocks;
 }
 
+Status leaveOutRole(Checkpoint &checkpoint, const std::string &role) {
+  for (StateRole known :
+       {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
+    if (role == stateRoleNames[int(known)]) {
+      checkpoint.leaveOut(role + "/");
+      return Status::success();
+    }
+  return Status::error("'" + role +
+                       "' is no role of states that may begin anew: it is "
+                       "none of optimizer, average, loss_scale");
+}
+
 /// The end of the message that only the program or only the checkpoint has a
 /// state: why that may be, and what helps.
 static std::string hintFor(const std::string &key) {

@@ -25,6 +25,9 @@ struct SavedBlock {
 /// together are each state once.
 std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank);
 
+/// Leaves out the states of a role that a run may begin anew: `optimizer`.
+Status leaveOutRole(Checkpoint &checkpoint, const std::string &role);
+
 /// Fails unless the program has the checkpoint's states, of the same types and
 /// shapes, and no others, but for those that are left out. The message names
 /// the first that differs.

@@ -135,8 +135,8 @@ struct Port {
   std::vector<DimSlice> dims;
   std::vector<PortPlacement> stages;
   std::vector<IndexBound> indexBounds; // of an input
-  /// Of an input, a boolean per row: which rows of a batch count; all do where
-  /// nobody gives it.
+  /// The input is a boolean per row, which says whether it counts; all rows do
+  /// where nobody gives it.
   bool countsRows = false;
 
   /// Bytes of the global tensor and of a rank's part.
@@ -161,7 +161,7 @@ struct Metric {
 inline constexpr const char *metricKindNames[] = {"mean", "exp_mean", "f1",
                                                   "auc"};
 
-/// How good the model is, and when a training asks for it.
+/// An evaluation tells how good the model is, when a training asks for it.
 struct Evaluation {
   std::vector<Metric> metrics;
   size_t best = 0;      // the metric that tells which states are the best

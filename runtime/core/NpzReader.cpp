@@ -42,8 +42,8 @@ public:
 
   Status readDirectory(std::vector<ZipEntry> &entries);
   Status readEntry(const ZipEntry &entry, ArrayBytes &data);
-  /// Where the entry's bytes begin in the file. Those of a stored entry are all
-  /// there.
+  /// Finds where the entry's bytes begin in the file. Those of a stored entry
+  /// are all there.
   Status findStart(const ZipEntry &entry, int64_t &start);
 
 private:

@@ -57,10 +57,8 @@ Status aprt_rank::fill(const PersistentEntry &entry, void *data) {
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));
   slice.elementBytes = elementBytes(entry.dtype);
   const std::string key = entry.isState ? stateKey(entry.role, entry.name) : "";
-  LoadedState loaded;
   bool goesOn = resumed && entry.isState && resumed->has(key);
-  if (goesOn)
-    APRT_TRY(resumed->read(key, slice.intervals, loaded));
+  slice.parallel = goesOn;
   const Array *given = nullptr;
   if (!goesOn && entry.isGivenState() && states)
     if (auto found = states->find(entry.name); found != states->end())
@@ -72,8 +70,7 @@ Status aprt_rank::fill(const PersistentEntry &entry, void *data) {
     };
   else if (goesOn)
     slice.copy = [&](const std::vector<Interval> &part, char *host) {
-      loaded.copy(part, host);
-      return Status::success();
+      return resumed->copy(key, part, host);
     };
   else if (entry.isParameter)
     slice.copy = [&](const std::vector<Interval> &part, char *host) {

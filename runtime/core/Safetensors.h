@@ -31,6 +31,13 @@ const char *safetensorsTypeName(aprt_dtype dtype);
 /// tensor of that name gets a prime, and one that has some already one more.
 std::string safetensorsName(const std::string &tensor);
 
+/// What a file with these arrays begins with; their bytes follow in the same
+/// order. `alignment`: of the byte at which the first one begins.
+std::string
+safetensorsHeader(const std::vector<ArrayView> &arrays,
+                  const std::map<std::string, std::string> &metadata,
+                  int64_t alignment = 8);
+
 /// Writes a file with these arrays, complete or not at all. `metadata` are
 /// texts of the header's `__metadata__`. `isDurable`: it is on the disk then.
 Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,

@@ -37,14 +37,14 @@ struct StepRows {
   int64_t count = 0;
 };
 
-/// Which rows each step of a run takes.
+/// The schedule says which rows each step of a run takes.
 struct StepSchedule {
   int64_t rows = 0;  // of an epoch, of which there is a step
   int64_t batch = 1; // rows of a step
   /// An epoch's last rows that fill no step are a step of fewer rows; else they
   /// are left out.
   bool keepsLast = false;
-  /// Where the first step begins.
+  /// The first step begins here.
   int64_t epoch = 0, first = 0;
 
   StepRows at(int64_t step) const;

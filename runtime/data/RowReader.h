@@ -59,7 +59,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable changed;
-  // Under the mutex:
+  // The mutex guards these:
   int64_t asked = 0; // the last step that was asked for
   int64_t done = 0;  // so many steps were read
   Status failure;

@@ -18,7 +18,7 @@ struct RowStream {
   StepSchedule schedule;
 
   bool isOpen() const { return shards.rows() > 0; }
-  /// Where the data are before a step, for a checkpoint; none if there are no
+  /// Tells a checkpoint where the data are before a step; none if there are no
   /// shards.
   std::optional<DataPlace> placeOf(int64_t step) const;
   /// Goes on from there. Fails if the data are others.

@@ -33,8 +33,8 @@ bool Shards::isNamedBy(const std::string &argument) {
           !fs::exists(argument, ignored));
 }
 
-/// In the order of their names. Other files of a folder, as a README, are none
-/// of the data; a pattern names what it names.
+/// Finds the files, in the order of their names. Other files of a folder, as a
+/// README, are none of the data; a pattern names what it names.
 Status Shards::findFiles(std::vector<std::string> &paths) const {
   std::error_code code;
   bool isFolder = fs::is_directory(argument, code);
@@ -64,7 +64,7 @@ Status Shards::findFiles(std::vector<std::string> &paths) const {
   return Status::success();
 }
 
-/// As many descriptors as the system lets a process have.
+/// Asks for as many descriptors as the system lets a process have.
 static void allowManyFiles() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -173,7 +173,7 @@ Status Shards::checkNames(const std::vector<StoredArray> &arrays) {
   return Status::success();
 }
 
-/// One more piece of the array of that name.
+/// Adds one more piece of the array of that name.
 Status Shards::addArray(const StoredArray &array) {
   auto fail = [&](const std::string &what) {
     return Status::error("'" + files.back().path() + "': the array '" +

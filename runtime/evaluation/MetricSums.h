@@ -24,7 +24,7 @@ public:
 
 private:
   const Manifest &manifest;
-  /// By metric and output: sums of its elements, or of an AUC all of them.
+  /// Each metric has, by output, sums of its elements, an AUC all of them.
   std::vector<std::vector<std::vector<double>>> sums;
 };
 

@@ -21,7 +21,7 @@ public:
   uint64_t value() const;
 
 private:
-  void addStripe(const unsigned char *stripe);
+  void addStripes(const unsigned char *at, size_t count);
 
   uint64_t lanes[4] = {0x60ea27eeadc0b5d6u, 0xc2b2ae3d27d4eb4fu, 0,
                        0x61c8864e7a143579u};

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <sstream>
 
 using namespace autopar::runtime;
 
@@ -300,9 +301,19 @@ int32_t autopar_session_save(autopar_session *session, const char *folder,
 
 int32_t autopar_session_resume(autopar_session *session, const char *path,
                                int64_t *step, const char **notes) {
+  return autopar_session_resume_ignoring(session, path, "", step, notes);
+}
+
+int32_t autopar_session_resume_ignoring(autopar_session *session,
+                                        const char *path, const char *roles,
+                                        int64_t *step, const char **notes) {
   return guard("reading a checkpoint", [&] {
-    std::vector<std::string> told;
-    APRT_TRY(session->session->resume(session->entry, path, *step, told));
+    std::vector<std::string> told, ignoring;
+    std::istringstream words(roles);
+    for (std::string role; std::getline(words, role, ',');)
+      ignoring.push_back(role);
+    APRT_TRY(
+        session->session->resume(session->entry, path, ignoring, *step, told));
     session->text.clear();
     for (const std::string &note : told)
       session->text += (session->text.empty() ? "" : "\n") + printable(note);

@@ -38,6 +38,8 @@ Status Rank::load(WeightFiles weights, const NamedArrays *states,
   APRT_TRY(rank->device->synchronize());
   APRT_TRY(rank->mergeConstants());
   rank->transport->setDeadlines(true);
+  if (resumed)
+    APRT_TRY(resumed->checkFiles());
   rank->states = nullptr;
   rank->resumed = nullptr;
   stamps = rank->weights.stamps();

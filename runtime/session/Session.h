@@ -83,8 +83,10 @@ public:
   Status save(size_t entry, const std::string &folder, int64_t step,
               int64_t keep);
   /// Gives an entry the states of a checkpoint, or of the newest one of a
-  /// folder; `step` gets its number of steps, `notes` what a person is told.
-  Status resume(size_t entry, const std::string &path, int64_t &step,
+  /// folder; states of the roles `ignoring` stay as they are. `step` gets its
+  /// number of steps, `notes` what a person is told.
+  Status resume(size_t entry, const std::string &path,
+                const std::vector<std::string> &ignoring, int64_t &step,
                 std::vector<std::string> &notes);
 
   /// Tells how long an entry's steps took since it was loaded, or since tracing

@@ -22,18 +22,16 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
       return usable;
     }
   }
-  std::vector<Buffer> copies(states(entry).size());
-  std::vector<BlockBytes> blocks;
-  for (size_t i = 0; i < copies.size(); ++i) {
-    StateBlock whole = wholeOf(*states(entry)[i].entry);
-    APRT_TRY(copies[i].allocate(whole.bytes(), "a copy of a state",
-                                /*counter=*/nullptr));
-    APRT_TRY(readState(entry, i, copies[i].data()));
-    blocks.push_back({std::move(whole), copies[i].data()});
-  }
+  std::vector<StateBlock> blocks;
+  for (const ProgramState &state : states(entry))
+    blocks.push_back(wholeOf(*state.entry));
+  FileImage image;
+  APRT_TRY(image.create(blocks));
+  for (size_t i = 0; i < blocks.size(); ++i)
+    APRT_TRY(readState(entry, i, image.of(i)));
   std::string file;
   APRT_TRY(saves->fileOfRank(step, 0, file));
-  Status status = writeCheckpointFile(file, blocks);
+  Status status = image.write(file);
   if (status.ok())
     status = saves->finish(
         step, 1,
@@ -43,19 +41,23 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
   return status;
 }
 
-Status Session::resume(size_t entry, const std::string &path, int64_t &step,
+Status Session::resume(size_t entry, const std::string &path,
+                       const std::vector<std::string> &ignoring, int64_t &step,
                        std::vector<std::string> &notes) {
   Checkpoint checkpoint;
   APRT_TRY(openCheckpoint(path, /*readsAll=*/true, checkpoint, notes));
+  for (const std::string &role : ignoring)
+    APRT_TRY(leaveOutRole(checkpoint, role));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);
-    LoadedState loaded;
-    APRT_TRY(checkpoint.read(whole.key, whole.intervals(), loaded));
+    if (checkpoint.isLeftOut(whole.key))
+      continue;
     ArrayBytes bytes(size_t(whole.bytes()));
-    loaded.copy(whole.intervals(), bytes.data());
+    APRT_TRY(checkpoint.copy(whole.key, whole.intervals(), bytes.data()));
     APRT_TRY(writeState(entry, i, bytes.data()));
   }
+  APRT_TRY(checkpoint.checkFiles());
   step = resumedStep = checkpoint.step();
   return Status::success();
 }

@@ -14,7 +14,7 @@ namespace autopar::runtime {
 
 using Json = nlohmann::ordered_json;
 
-static const char *targetName(Target target) {
+const char *targetName(Target target) {
   return target == Target::Cpu    ? "cpu"
          : target == Target::Cuda ? "cuda"
                                   : "emulated";

@@ -10,6 +10,9 @@
 
 namespace autopar::runtime {
 
+/// As --describe calls it: "cpu".
+const char *targetName(Target target);
+
 /// --version: a line.
 std::string versionText(const std::vector<Program> &programs);
 

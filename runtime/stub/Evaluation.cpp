@@ -46,7 +46,7 @@ char *RunEvaluation::result(size_t output, int64_t step) const {
 }
 
 //===----------------------------------------------------------------------===//
-// On a rank
+// The part of a rank
 //===----------------------------------------------------------------------===//
 
 Status RankEvaluation::load() {

@@ -27,7 +27,7 @@ public:
   /// Two steps of an output that metrics are made of; null for others.
   char *result(size_t output, int64_t step) const;
 
-  /// What rank 0 makes of an evaluation; the others read it after a barrier.
+  /// Rank 0 judges an evaluation; the others read the verdict after a barrier.
   struct Verdict {
     bool isBest = false;   // of all so far
     bool ends = false;     // no evaluation was better for too long
@@ -55,7 +55,8 @@ public:
   RankEvaluation(RunEvaluation &run, int worldRank, RankCommon &common)
       : run(run), worldRank(worldRank), rank(*run.world, worldRank, &common) {}
 
-  /// After the rank that trains: what it has is not loaded again.
+  /// Loads the entry after the rank that trains has loaded: what that has is
+  /// not loaded again.
   Status load();
   /// Waits for all ranks, evaluates all rows with the states as they are, and
   /// on rank 0 makes a number of each metric.

@@ -33,7 +33,7 @@ std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
 }
 
 namespace {
-/// What the command line gives.
+/// Arrays and shards that the command line gives.
 struct Given {
   NamedArrays arrays;
   Shards shards;
@@ -232,7 +232,7 @@ static Status acceptInput(const std::vector<Program> &programs,
   return noSuchInput(programs.front().manifest, name);
 }
 
-/// What shards have are inputs, of steps.
+/// Shards have inputs of steps.
 static Status takeRows(const Manifest &manifest, Given &given,
                        const Options &options, RowStream &rows) {
   if (options.steps == 0 && options.firstStep == 0)

@@ -61,10 +61,7 @@ Status RunCheckpoints::open(Options &options, std::vector<std::string> &notes) {
     APRT_TRY(checkUsed(options));
   if (!from)
     return Status::success();
-  APRT_TRY(goOn(options));
-  notes.push_back("the training goes on from '" + from->path() + "' after " +
-                  std::to_string(from->step()) + " steps");
-  return Status::success();
+  return goOn(options);
 }
 
 Status RunCheckpoints::follow(Options &options, int64_t step) {
@@ -96,6 +93,12 @@ Status RunCheckpoints::goOn(Options &options) const {
   options.steps -= options.firstStep;
   options.repeat = options.steps;
   return Status::success();
+}
+
+std::string RunCheckpoints::goesOn(const Options &options) const {
+  return from ? "the training goes on from '" + from->path() + "' after " +
+                    std::to_string(options.firstStep) + " steps"
+              : "";
 }
 
 /// Rows of a checkpoint whose data were arrays of all steps begin at the first.

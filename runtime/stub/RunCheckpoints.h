@@ -27,6 +27,8 @@ public:
   /// the checkpoint's run was in them.
   Status check(const Manifest &program, const Options &options,
                RowStream &rows);
+  /// From where the run goes on, for a person; "" if it begins.
+  std::string goesOn(const Options &options) const;
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }

@@ -25,7 +25,8 @@ public:
   /// checkpoint; 0: there was none. `waits`: an evaluation follows, which is
   /// told in the step's line.
   void add(int64_t step, double seconds, double saveSeconds, bool waits);
-  /// Of the states after so many steps; `isBest`: of all evaluations so far.
+  /// Tells an evaluation of the states after so many steps; `isBest`: of all so
+  /// far.
   void addEvaluation(int64_t steps, const std::vector<double> &values,
                      double seconds, bool isBest);
   void close();

@@ -7,6 +7,7 @@
 #include "../session/Program.h"
 #include "../session/Worker.h"
 #include "Describe.h"
+#include "FailureReport.h"
 #include "Join.h"
 #include "Options.h"
 #include "Ports.h"
@@ -235,6 +236,9 @@ static Status prepare(Program &program, Run &run, Options &options,
   APRT_TRY(readInputs(programs, program, run, options));
   APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
   APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
+  if (std::string text = run.checkpoints.goesOn(options);
+      !text.empty() && run.place.rank == 0)
+    std::fprintf(stderr, "note: %s\n", printable(text).c_str());
   tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));
   APRT_TRY(checkWrittenFiles(program, options));
@@ -253,24 +257,34 @@ static int execute(Options &options, const char *&doing) {
   Run run(program, options);
   std::optional<JoinedRanks> joined;
   if (Status status = prepare(program, run, options, joined, doing);
-      status.failed())
+      status.failed()) {
+    reportFailure(run, RunPhase::Preparing, status.message());
     return fail(joined ? joined->fail(status) : status.message());
+  }
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
     warn(shared);
   doing = "starting the ranks";
   SignalWatch watch(run);
+  std::string message;
+  int code = 0;
   if (!joined) {
-    std::string message;
-    if (int code = launchRanks(run, watch, message))
-      return fail(message, code);
+    code = launchRanks(run, watch, message);
   } else if (Status status = joined->execute(watch); status.failed()) {
-    return fail(joined->fail(status));
+    message = joined->fail(status);
+    code = 1;
+  }
+  if (code) {
+    reportFailure(run, RunPhase::Stepping, message);
+    return fail(message, code);
   }
   joined.reset();
   watch.stepsEnded();
   doing = "writing the results";
-  int code = run.place.rank == 0 ? tellRun(run) : 0; // it tells the results
+  if (run.place.rank == 0) // it tells the results
+    code = tellRun(run);
+  if (code)
+    reportFailure(run, RunPhase::Telling, "");
   return endedBySignal(run, code);
 }
 

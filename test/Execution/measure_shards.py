@@ -1,4 +1,4 @@
-"""What streaming samples costs, printed: a training on shards larger than memory allows, its memory and its steps beside those of a run from memory.
+"""The costs of streaming samples, printed: a training on shards larger than memory allows, its memory and its steps beside those of a run from memory.
 
     python test/Execution/measure_shards.py TOOL FOLDER [--gigabytes 10] [--runs 5]
 

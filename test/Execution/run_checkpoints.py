@@ -292,6 +292,10 @@ def check_trainer(tool, work):
         expect_error(lambda: trainer.save_checkpoint(folder, keep=0), "keep is 0, but must be 1 or more")
         expect_error(lambda: trainer.resume(work), "has no checkpoint, no folder step-N: name another one")
         assert trainer.step({name: array[16] for name, array in data.items()}).number == 16
+    with autopar.Trainer(training.model, {**training.recipe, "optimizer": {"kind": "sgd", "lr": 1e-2, "momentum": 0.9}}) as other:
+        expect_error(lambda: other.resume(folder), "has no state 'optimizer/", "--resume-ignoring optimizer begins such states anew")
+        expect_error(lambda: other.resume(folder, ignoring=["model"]), "'model' is no role of states that may begin anew: it is none of optimizer, average, loss_scale")
+        assert other.resume(folder, ignoring=["optimizer"]) == 16 and other.step({name: array[16] for name, array in data.items()}).number == 16
     error = training.run(program, "parts", 24, "--checkpoint", folder, "--resume", "auto")
     assert not error, error
     mine, theirs = (load_file(training.path(name + ".safetensors")) for name in ("parts", "whole"))

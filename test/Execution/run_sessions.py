@@ -166,6 +166,7 @@ def check_inference(model, inputs):
     said = [str(warning.message) for warning in told]
     assert made.session.threads == 1 and "'CUDAExecutionProvider' is left out" in said[0] and "only intra_op_num_threads has an effect" in said[1], said
     expect_error(lambda: autopar.InferenceSession(model, {}), "sess_options is a dict")
+    expect_error(lambda: autopar.load(model, ranks="2"), "ranks is '2', but must be a whole number")
     expect_error(lambda: session.io_binding().bind_output("y", "cuda"), "'y': memory of 'cuda' cannot be bound")
 
 
@@ -177,12 +178,15 @@ def script(ort, folder, model):
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
     options.add_free_dimension_override_by_name("rows", 3)
+    options.add_session_config_entry("session.use_env_allocators", "1")
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     assert session.get_session_options().intra_op_num_threads == 1
     x = np.arange(15, dtype=np.float32).reshape(3, 5)
     value = ort.OrtValue.ortvalue_from_numpy(x)
-    told = [value.shape(), value.data_type(), value.device_name(), value.is_tensor(), value.has_value()]
-    results = [session.run_with_ort_values(["y"], {"x": value})[0].numpy()]
+    run_options, about = ort.RunOptions(), session.get_modelmeta()
+    run_options.log_severity_level = 3
+    told = [about.graph_name, about.version, about.custom_metadata_map, options.get_session_config_entry("session.use_env_allocators"), value.shape(), value.data_type(), value.device_name(), value.is_tensor(), value.has_value()]
+    results = [session.run_with_ort_values(["y"], {"x": value}, run_options)[0].numpy()]
     value.update_inplace(x + 1)
     binding, y = session.io_binding(), ort.OrtValue.ortvalue_from_shape_and_type([3, 4], np.float32)
     binding.bind_ortvalue_input("x", value)
@@ -202,6 +206,7 @@ def check_script(folder):
     assert all(np.allclose(one, other) for one, other in zip(mine, theirs)), (mine, theirs)
     def profile():
         autopar.SessionOptions().enable_profiling = True
+    expect_error(lambda: autopar.InferenceSession(model, options=["--bind", "rows=3"]).run(None, {"x": w[:3, :1]}, 5), "run_options are a int: give autopar.RunOptions")
     expect_error(profile, "SessionOptions.enable_profiling is not known here; known: intra_op_num_threads")
     expect_error(lambda: autopar.OrtValue.ortvalue_from_numpy(w, "cuda"), "memory of 'cuda'")
     expect_error(lambda: autopar.OrtValue(w).update_inplace(w.astype(np.float64)), "the value is float32[5, 4], the array float64[5, 4]")

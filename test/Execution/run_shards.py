@@ -61,7 +61,7 @@ def order_of(tool, work, rows, steps, *options):
 
 
 def check_order(tool, work):
-    """As they stand; and by a seed each row at most once an epoch, in other orders in other epochs and by other seeds."""
+    """Rows come as they stand, and by a seed at most once an epoch, in other orders in other epochs and by other seeds."""
     per_epoch = ROWS // BATCH
     plain = order_of(tool, work, ROWS, 2 * per_epoch)
     assert (plain.reshape(2, -1) == np.arange(per_epoch * BATCH)).all(), plain
@@ -114,7 +114,7 @@ def check_losses(tool, work, ways, **recipe):
 
 
 def check_resume(tool, work):
-    """In the middle of an epoch, on another number of ranks; also with another batch, which begins at the row where the first one ended."""
+    """A run goes on in the middle of an epoch, on the same and on another number of ranks; other data are refused."""
     training = training_of(tool, work)
     one, three = training.compile("--ranks 1"), training.compile("--ranks 3")
     folder = training.path("checkpoints")

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 using namespace autopar::runtime;
@@ -215,6 +216,81 @@ TEST(Checkpoint, FolderInUseIsRefusedAndHalfWrittenOnesGo) {
       std::filesystem::exists(temporary.path("run/.writing-00000007")));
 }
 
+/// A run that was killed between two renames had moved the old checkpoint
+/// aside.
+TEST(Checkpoint, OneThatWasBeingReplacedGetsItsNameAgain) {
+  TemporaryFolder temporary;
+  Manifest manifest = programOn(1, 1, 1);
+  std::string step = temporary.path("run/step-00000003"),
+              replaced = temporary.path("run/.replaced-00000003");
+  auto lockAgain = [&] {
+    CheckpointFolder folder(temporary.path("run"));
+    EXPECT_TRUE(folder.lock().ok());
+    EXPECT_EQ(folder.steps(), (std::vector<int64_t>{3}));
+    EXPECT_FALSE(std::filesystem::exists(replaced));
+    Checkpoint checkpoint;
+    EXPECT_TRUE(checkpoint.open(step, /*readsAll=*/true).ok());
+  };
+  {
+    CheckpointFolder folder(temporary.path("run"));
+    ASSERT_TRUE(folder.lock().ok());
+    save(manifest, folder, 3);
+  }
+  std::filesystem::rename(step, replaced);
+  lockAgain();
+  std::filesystem::copy(step, replaced); // killed before it was removed
+  lockAgain();
+}
+
+/// Steps and sizes of a manifest are digits, which another digit replaces.
+TEST(Checkpoint, ManifestHasItsHash) {
+  TemporaryFolder temporary;
+  CheckpointFolder folder(temporary.path("run"));
+  ASSERT_TRUE(folder.lock().ok());
+  save(programOn(2, 1, 1), folder, 3);
+  std::string path = folder.folderOf(3) + "/manifest.json", text;
+  {
+    std::ifstream file(path);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  CheckpointManifest manifest;
+  ASSERT_TRUE(readManifest(folder.folderOf(3), manifest).ok());
+  size_t at = text.find("\"step\": 3");
+  ASSERT_NE(at, std::string::npos);
+  text[at + 8] = '5';
+  std::ofstream(path) << text;
+  EXPECT_NE(readManifest(folder.folderOf(3), manifest)
+                .message()
+                .find("its hash is another one"),
+            std::string::npos);
+}
+
+/// A part is read to where it goes; a file that changed meanwhile is found.
+TEST(Checkpoint, CopiesPartsOfFilesThatStayAsTheyWere) {
+  TemporaryFolder temporary;
+  CheckpointFolder folder(temporary.path("run"));
+  ASSERT_TRUE(folder.lock().ok());
+  Manifest writing = programOn(2, 2, 1), reading = programOn(3, 2, 1);
+  save(writing, folder, 3);
+  Checkpoint checkpoint;
+  ASSERT_TRUE(checkpoint.open(folder.folderOf(3), /*readsAll=*/true).ok());
+  for (int rank = 0; rank < reading.worldSize(); ++rank)
+    for (const PersistentEntry &entry : reading.persistent[0]) {
+      std::string want = partOf(entry, reading, rank), got(want.size(), '?');
+      ASSERT_TRUE(
+          checkpoint
+              .copy(stateKey(entry.role, entry.name),
+                    intervalsOf(entry.dims, reading.coordinates(rank, 0)),
+                    got.data())
+              .ok());
+      EXPECT_EQ(got, want) << entry.name << " on rank " << rank;
+    }
+  EXPECT_TRUE(checkpoint.checkFiles().ok());
+  std::ofstream(folder.folderOf(3) + "/" + rankFile(1), std::ios::app) << "x";
+  EXPECT_NE(checkpoint.checkFiles().message().find("was changed"),
+            std::string::npos);
+}
+
 /// A file may say anything of its blocks.
 TEST(Checkpoint, BlocksMustBeWithinTheirStates) {
   TemporaryFolder temporary;
@@ -259,6 +335,11 @@ TEST(Checkpoint, ManifestsMayBeAnything) {
   std::string head = R"({"format":1,"step":3,"model":"m","compiler":"c",)"
                      R"("mesh":"","files":[)";
   EXPECT_EQ(read(head + "]}"), "");
+  for (const char *hash : {"5", "\"\"", "\"0123456789abcdef\"", "[]"})
+    EXPECT_NE(read(head + "],\"hash\": " + hash + "}")
+                  .find("its hash is another one"),
+              std::string::npos)
+        << hash;
   EXPECT_NE(
       read(head + R"({"name":"../f","bytes":1,"header":"0123456789abcdef"}]})")
           .find("no file of the folder"),

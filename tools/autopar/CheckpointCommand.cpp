@@ -46,7 +46,7 @@ std::string typeText(const StateBlock &state) {
   return text + "]";
 }
 
-/// Where the training was in its data, and how good it was.
+/// Tells where the training was in its data, and how good it was.
 void describePlace(const runtime::TrainingPlace &place, raw_ostream &os) {
   if (place.data) {
     os << "data        row " << place.data->row << " of " << place.data->rows

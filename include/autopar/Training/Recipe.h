@@ -83,7 +83,8 @@ struct LossScaleRecipe {
   bool isOne() const { return initial == 1 && !dynamic && !atRunTime; }
 };
 
-/// How good the model is while it trains; steps count from 0.
+/// The evaluation tells how good the model is while it trains; steps count from
+/// 0.
 struct EvaluationRecipe {
   std::vector<std::string> metrics; // names; not empty
   std::string data;                 // where it is; empty: a run says so

@@ -198,6 +198,13 @@ AUTOPAR_API int32_t autopar_session_save(autopar_session *session,
 AUTOPAR_API int32_t autopar_session_resume(autopar_session *session,
                                            const char *path, int64_t *step,
                                            const char **notes);
+/// The same for a recipe that has changed: states of these roles, by names with
+/// commas between, need not be in the checkpoint and stay as they are.
+AUTOPAR_API int32_t autopar_session_resume_ignoring(autopar_session *session,
+                                                    const char *path,
+                                                    const char *roles,
+                                                    int64_t *step,
+                                                    const char **notes);
 
 #ifdef __cplusplus
 }
