@@ -3,10 +3,10 @@
 #include "CheckpointWriter.h"
 
 #include "../core/MemoryGuard.h"
+#include "../core/QuietThread.h"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -15,15 +15,16 @@
 
 namespace autopar::runtime {
 
-Status CheckpointBoard::create(int ranks) {
+Status CheckpointBoard::create(int ranks, SharedMemory &shared) {
   count = ranks;
-  APRT_TRY(memory.allocateShared(ranks * int64_t(sizeof(Rank)),
-                                 "what ranks have saved"));
-  for (int rank = 0; rank < ranks; ++rank)
+  APRT_TRY(shared.take(ranks * int64_t(sizeof(Rank)), "what ranks have saved",
+                       memory));
+  for (int rank = 0; shared.isNew() && rank < ranks; ++rank)
     new (&of(rank)) Rank();
-  APRT_TRY(dueMemory.allocateShared(sizeof(std::atomic<int64_t>),
-                                    "when ranks save"));
-  new (dueMemory.data()) std::atomic<int64_t>(-1);
+  APRT_TRY(
+      shared.take(sizeof(std::atomic<int64_t>), "when ranks save", dueMemory));
+  if (shared.isNew())
+    new (dueMemory.data()) std::atomic<int64_t>(-1);
   return Status::success();
 }
 
@@ -60,15 +61,10 @@ void CheckpointWriter::finish() {
   thread.join();
 }
 
-/// Signals are for the threads that expect them.
 void CheckpointWriter::begin(const std::function<void()> &work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   isAwaited.store(false);
   number.store(0);
-  thread = std::thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = startQuietThread(work);
 }
 
 /// Steps shall not wait for the system to give the first copy its pages.

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTWRITER_H
 
-#include "../core/Memory.h"
+#include "../core/SharedMemory.h"
 #include "CheckpointFile.h"
 #include "CheckpointFolder.h"
 #include "SavedBlocks.h"
@@ -15,10 +15,10 @@
 namespace autopar::runtime {
 
 /// The ranks of a host tell each other here about checkpoints, in memory that
-/// they share: it is made before they are forked.
+/// they share.
 class CheckpointBoard {
 public:
-  Status create(int ranks);
+  Status create(int ranks, SharedMemory &shared);
 
   struct Rank {
     std::atomic<int64_t> written{-1}; // the last step of which its file is

@@ -20,7 +20,8 @@ struct LauncherRow {
 } // namespace
 
 /// The first whose size is there and above 1 counts: torchrun under srun is
-/// torchrun.
+/// torchrun. Agents of torchrun count their restarts each on its own, so that
+/// the count names no run.
 static const std::vector<LauncherRow> &launchers() {
   static const std::vector<LauncherRow> rows = {
       {"torchrun",
@@ -28,7 +29,7 @@ static const std::vector<LauncherRow> &launchers() {
        "RANK",
        "LOCAL_RANK",
        "LOCAL_WORLD_SIZE",
-       {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}},
+       {"TORCHELASTIC_RUN_ID"}},
       {"mpirun",
        "OMPI_COMM_WORLD_SIZE",
        "OMPI_COMM_WORLD_RANK",
@@ -172,6 +173,7 @@ Status findLaunchPlace(LaunchPlace &place) {
   int world = 0;
   const LauncherRow *row = findLauncher(world, status);
   APRT_TRY(status);
+  place.isOnly = !row && !text("TORCHELASTIC_RUN_ID").empty();
   if (!row)
     return Status::success();
   place.launcher = row->name;

@@ -18,7 +18,11 @@ struct LaunchPlace {
   int localRank = 0; // on its host
   int localSize = 1;
   bool isLocal = false; // the launcher says that all ranks are on this host
-  std::string host;     // of rank 0
+  bool isOnly = false;  // alone, for torchrun has started no other one
+  // The ranks that may use a core that this one may use, this one too, and all
+  // of their cores; 0: as many as are on the host.
+  int sharers = 0, cores = 0;
+  std::string host; // of rank 0
   int port = 0;
   std::string run;      // what the launcher calls this run, and the port
   bool isNamed = false; // whether `run` is that of no other one

@@ -72,7 +72,7 @@ static Status makeNcclTransport(World &world, aprt_rank &rank,
                                 CudaContext &context) {
   Patience patience = world.spin ? Patience::ownCore() : Patience::sharedCore();
   double timeout = world.rankOptions.timeoutSeconds;
-  std::shared_ptr<RankFabric> fabric = world.joined;
+  std::shared_ptr<RankFabric> fabric = world.launched();
   if (!fabric)
     fabric = std::make_shared<SharedRankFabric>(world.fabric, rank.worldRank,
                                                 timeout, patience);

@@ -17,21 +17,25 @@ World::World(const Program &program, const RankOptions &options, World *first)
   (first ? first : this)->all.push_back(this);
 }
 
-/// Cores that this process may use.
-static int availableCores() {
+/// Cores that this process may use, and those that share them with it.
+static int availableCores(const World &world) {
+  if (world.place.cores > 0)
+    return world.place.cores;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0)
     return 1;
   return std::max(1, CPU_COUNT(&set));
 }
 
-/// Ranks of this host. A launcher may have given each cores of its own.
+/// Ranks of this host that share cores.
 static int ranksHere(const World &world) {
+  if (world.place.sharers > 0)
+    return world.place.sharers;
   return world.place.isAlone() ? world.worldSize() : world.place.localSize;
 }
 
 std::string World::sharedCores() const {
-  int ranks = ranksHere(*this), cores = availableCores();
+  int ranks = ranksHere(*this), cores = availableCores(*this);
   if (program.manifest.target != Target::Cpu || threads * ranks <= cores)
     return "";
   auto count = [](int number, const std::string &what) {
@@ -46,7 +50,7 @@ std::string World::sharedCores() const {
 Status World::create(SharedMemory &shared) {
   int world = worldSize();
   int here = ranksHere(*this);
-  int cores = availableCores();
+  int cores = availableCores(*this);
   threads = rankOptions.threads > 0
                 ? int(std::min<int64_t>(rankOptions.threads, 1024))
                 : std::max(1, cores / here);
@@ -73,18 +77,21 @@ std::string howItEnded(int status) {
          strsignal(signal) + ")";
 }
 
-void World::died(int rank, const std::string &how) {
-  RankRecord &record = this->record(rank);
+std::string World::whereIs(int rank) const {
+  const RankRecord &record = this->record(rank);
   int op = record.currentOp.load();
   size_t working = size_t(record.currentEntry.load());
   const Manifest &manifest =
       entries()[std::min(working, entries().size() - 1)]->program.manifest;
-  std::string where = op < 0 ? ""
-                             : std::string(" in or after op '") +
-                                   manifest.opName(op) + "' (" +
-                                   manifest.opKind(op) + ")";
+  return op < 0 ? ""
+                : std::string(" in or after op '") + manifest.opName(op) +
+                      "' (" + manifest.opKind(op) + ")";
+}
+
+void World::died(int rank, const std::string &how) {
+  RankRecord &record = this->record(rank);
   std::snprintf(record.message, sizeof(record.message), "rank %d %s%s", rank,
-                how.c_str(), where.c_str());
+                how.c_str(), whereIs(rank).c_str());
   record.failed.store(1);
   abort(rank);
 }
@@ -92,9 +99,10 @@ void World::died(int rank, const std::string &how) {
 void World::abort(int rank) {
   int32_t none = -1;
   firstFailure().compare_exchange_strong(none, rank);
-  endWaits();
+  // All have heard of the failure before their waits end because of it.
   if (joined)
     joined->fail(record(rank).message);
+  endWaits();
 }
 
 void World::endWaits() {

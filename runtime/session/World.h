@@ -48,6 +48,10 @@ public:
   bool isFirstOfHost(int rank) const {
     return place.isAlone() ? rank == 0 : place.localRank == 0;
   }
+  /// The launcher's ranks, which the first entry knows; null: alone.
+  std::shared_ptr<TcpFabric> launched() const { return common().joined; }
+  /// Tells " in or after op 'X' (KIND)" of what a rank is at, or "".
+  std::string whereIs(int rank) const;
   /// Tells that the ranks of this host have more threads than there are cores;
   /// "" if each has a core, and where GPUs do the work.
   std::string sharedCores() const;
@@ -66,7 +70,8 @@ public:
   const RankOptions &rankOptions;
   SharedFabric fabric;
   LaunchPlace place;                 // of this process
-  std::shared_ptr<TcpFabric> joined; // the launcher's ranks; null: alone
+  std::shared_ptr<TcpFabric> joined; // of the first entry; see launched()
+  bool sharesMemory = true;          // all ranks have this shared memory
   int threads = 1;                   // of each rank
   bool spin = true;                  // whether each has a core
 

@@ -6,9 +6,10 @@
 
 namespace autopar::runtime {
 
-Status EndRequest::create() {
-  APRT_TRY(memory.allocateShared(sizeof(State), "the request to end"));
-  new (memory.data()) State();
+Status EndRequest::create(SharedMemory &shared) {
+  APRT_TRY(shared.take(sizeof(State), "the request to end", memory));
+  if (shared.isNew())
+    new (memory.data()) State();
   return Status::success();
 }
 

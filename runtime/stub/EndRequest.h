@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_STUB_ENDREQUEST_H
 #define AUTOPAR_RUNTIME_STUB_ENDREQUEST_H
 
-#include "../core/Memory.h"
+#include "../core/SharedMemory.h"
 
 #include <atomic>
 
@@ -11,10 +11,10 @@ namespace autopar::runtime {
 
 /// The signal that asks a training to end before its last step, and the step
 /// that the ranks of this host do not begin any more. In memory that they
-/// share: made before they are forked.
+/// share.
 class EndRequest {
 public:
-  Status create();
+  Status create(SharedMemory &shared);
 
   /// Keeps the first signal.
   void note(int signal);

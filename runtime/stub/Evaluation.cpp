@@ -12,25 +12,30 @@
 namespace autopar::runtime {
 
 //===----------------------------------------------------------------------===//
-// The evaluation of a run
+// What all ranks have
 //===----------------------------------------------------------------------===//
 
-Status RunEvaluation::prepare(Program taken, const std::string &data,
-                              World &training) {
+Status RunEvaluation::open(Program taken, const std::string &data) {
   program = std::move(taken);
+  APRT_TRY(loadEvaluationRows(program.manifest, data, rows));
+  return weights.open(program.manifest, program.home, /*given=*/"");
+}
+
+Status RunEvaluation::prepare(World &training, SharedMemory &shared) {
   const Manifest &manifest = program.manifest;
-  APRT_TRY(loadEvaluationRows(manifest, data, rows));
-  APRT_TRY(weights.open(manifest, program.home, /*given=*/""));
   world = std::make_unique<World>(program, training.rankOptions, &training);
-  SharedMemory forked;
-  APRT_TRY(world->create(forked));
+  world->place = training.place;
+  APRT_TRY(world->create(shared));
   results.resize(manifest.outputs.size());
   for (const Metric &metric : about().metrics)
     for (size_t output : metric.outputs)
-      APRT_TRY(results[output].allocateShared(
-          2 * manifest.outputs[output].globalBytes, "an evaluation's sums"));
-  APRT_TRY(shared.allocateShared(sizeof(Verdict), "an evaluation's verdict"));
-  new (shared.data()) Verdict();
+      if (!results[output].data())
+        APRT_TRY(shared.take(2 * manifest.outputs[output].globalBytes,
+                             "an evaluation's sums", results[output]));
+  APRT_TRY(
+      shared.take(sizeof(Verdict), "an evaluation's verdict", verdictMemory));
+  if (shared.isNew())
+    new (verdictMemory.data()) Verdict();
   return Status::success();
 }
 

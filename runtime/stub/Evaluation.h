@@ -14,12 +14,14 @@
 namespace autopar::runtime {
 
 /// The evaluation of a run's training: the program's entry that has the states
-/// of the training, and its rows. Made before the fork.
+/// of the training, and its rows.
 class RunEvaluation {
 public:
-  /// Takes the program, opens the rows of `data` and the weights. `training`,
-  /// which has its memory, must outlive it.
-  Status prepare(Program taken, const std::string &data, World &training);
+  /// Takes the program, opens the rows of `data` and the weights.
+  Status open(Program taken, const std::string &data);
+  /// Makes its world in memory that all ranks share. `training`, whose records
+  /// it uses, must outlive it.
+  Status prepare(World &training, SharedMemory &shared);
 
   const Evaluation &about() const { return *program.manifest.evaluation; }
   /// Two steps of an output that metrics are made of; null for others.
@@ -32,7 +34,9 @@ public:
     int64_t bestSteps = 0; // after so many steps was the best one
     double bestValue = 0;
   };
-  Verdict &verdict() const { return *static_cast<Verdict *>(shared.data()); }
+  Verdict &verdict() const {
+    return *static_cast<Verdict *>(verdictMemory.data());
+  }
 
   Program program;
   std::unique_ptr<World> world;
@@ -41,7 +45,7 @@ public:
 
 private:
   std::vector<Buffer> results; // by output
-  Buffer shared;
+  Buffer verdictMemory;
 };
 
 /// A rank's part of evaluations.

@@ -2,12 +2,16 @@
 
 #include "Join.h"
 
+#include "../core/Futex.h"
 #include "../files/ContentHash.h"
+#include "../transport/HostMemory.h"
 #include "../transport/TcpFabric.h"
 #include "RankResult.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <sched.h>
 
 namespace autopar::runtime {
 
@@ -17,11 +21,6 @@ static Status checkLauncher(const std::vector<Program> &programs, int64_t ranks,
   std::string started = place.launcher + " started " +
                         std::to_string(place.world) + " processes (" +
                         place.sizeName + ")";
-  if (programs.front().manifest.target == Target::Cpu)
-    return Status::error(
-        started + ", but ranks of a CPU program do not join a launcher yet. "
-                  "Run the executable alone, ./EXE: it starts its own ranks "
-                  "on this host");
   if (ranks != 0 && ranks != place.world)
     return Status::error(started + ", but --ranks says " +
                          std::to_string(ranks));
@@ -37,6 +36,10 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
     APRT_TRY(checkLauncher(programs, ranks, place));
     ranks = place.world;
   }
+  // Where torchrun is left with one process, a program that has a plan for one
+  // rank takes that.
+  if (ranks == 0 && place.isOnly && checkRanks(programs, 1).ok())
+    ranks = 1;
   if (ranks == 0)
     return Status::success();
   APRT_TRY(checkRanks(programs, ranks));
@@ -47,62 +50,82 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
   return keepPrograms(programs, numbers);
 }
 
-/// All ranks must have these alike: the program, the options that decide how
-/// often they meet, and the hyperparameters.
-static TcpIdentity identityOf(const Run &run, const LaunchPlace &place) {
+/// The options that decide how often ranks meet, and what all of them do.
+static std::vector<std::string> commonOptions(const Options &options) {
+  std::vector<std::string> texts = {options.entry, options.checkpoint,
+                                    options.resume, options.evaluationData};
+  for (int64_t number :
+       {options.repeat, options.warmUp, options.steps, options.saveSteps,
+        options.keep, int64_t(!options.trace.empty()),
+        options.shuffle ? int64_t(*options.shuffle) : -1})
+    texts.push_back(std::to_string(number));
+  texts.push_back(std::to_string(options.saveSeconds));
+  for (const auto *list : {&options.hyperparameters, &options.ignoring}) {
+    texts.push_back(std::to_string(list->size()));
+    texts.insert(texts.end(), list->begin(), list->end());
+  }
+  return texts;
+}
+
+/// All ranks must have these alike.
+static TcpIdentity identityOf(const std::vector<Program> &programs,
+                              const Options &options,
+                              const LaunchPlace &place) {
   TcpIdentity identity;
   identity.world = place.world;
   identity.run = place.run;
   identity.isNamed = place.isNamed;
-  identity.timeoutSeconds = run.options.timeoutSeconds;
-  identity.program = run.program.checksum;
-  for (int64_t value : {run.options.repeat, run.options.warmUp,
-                        int64_t(!run.options.trace.empty())})
-    identity.program = identity.program * 0x100000001b3u + uint64_t(value);
-  ContentHash hyperparameters;
-  for (const std::string &text : run.options.hyperparameters)
-    hyperparameters.add(text.c_str(), text.size() + 1);
-  if (!run.options.hyperparameters.empty())
-    identity.program ^= hyperparameters.value();
+  identity.timeoutSeconds = options.timeoutSeconds;
+  ContentHash hash;
+  for (const Program &program : programs)
+    hash.add(&program.checksum, sizeof(program.checksum));
+  for (const std::string &text : commonOptions(options))
+    hash.add(text.c_str(), text.size() + 1);
+  identity.program = hash.value();
   return identity;
 }
 
-namespace {
-/// This process's part, from the first connection to the last.
-class JoinedRank {
+/// " in or after op 'X' (KIND)" of the op's number, or "".
+static std::string describeOp(const Run &run, int op) {
+  const Manifest &manifest = run.program.manifest;
+  return op < 0 ? ""
+                : std::string(" in or after op '") + manifest.opName(op) +
+                      "' (" + manifest.opKind(op) + ")";
+}
+
+/// The hub, of rank 0, and this rank's connection to it.
+class JoinedRanks::Connection {
 public:
-  JoinedRank(Run &run, const LaunchPlace &place)
-      : run(run), place(place),
-        hub(identityOf(run, place),
-            {[&run](int op) { return describeOp(run, op); },
-             [&run](int rank) { return mostResultBytes(run, rank); }}),
-        fabric(std::make_shared<TcpFabric>(identityOf(run, place), place.rank,
-                                           run.record(place.rank).currentOp)) {}
+  Connection(const Run &run, const TcpIdentity &identity)
+      : hub(identity, {[this, &run](int rank, int op) {
+                         if (!isPrepared.load())
+                           return std::string();
+                         return run.sharesMemory ? run.whereIs(rank)
+                                                 : describeOp(run, op);
+                       },
+                       [this, &run](int rank) {
+                         return isPrepared.load() ? mostResultBytes(run, rank)
+                                                  : 0;
+                       }}),
+        fabric(std::make_shared<TcpFabric>(identity, run.place.rank)) {}
 
-  Status execute();
-  /// The first failure of the run.
-  std::string failure(bool &alone) { return fabric->failure(alone); }
-
-private:
-  static std::string describeOp(const Run &run, int op) {
-    const Manifest &manifest = run.program.manifest;
-    return op < 0 ? ""
-                  : std::string(" in or after op '") + manifest.opName(op) +
-                        "' (" + manifest.opKind(op) + ")";
-  }
-  Status startHub();
-  Status agreeOnResults();
-  Status collect();
-
-  Run &run;
-  const LaunchPlace &place;
-  TcpHub hub; // of rank 0
+  /// The hub may look at the run.
+  std::atomic<bool> isPrepared{false};
+  TcpHub hub;
   std::shared_ptr<TcpFabric> fabric;
 };
-} // namespace
+
+JoinedRanks::JoinedRanks(Run &run, Options &options)
+    : run(run), options(options) {}
+
+JoinedRanks::~JoinedRanks() { run.joined.reset(); }
+
+//===----------------------------------------------------------------------===//
+// Meeting
+//===----------------------------------------------------------------------===//
 
 /// Other ranks find it at the next port too, but so may whoever has the first.
-Status JoinedRank::startHub() {
+static Status startHub(TcpHub &hub, const LaunchPlace &place) {
   std::string warning;
   APRT_TRY(hub.start(place.port, listenAddress(place, warning)));
   if (!warning.empty())
@@ -115,66 +138,172 @@ Status JoinedRank::startHub() {
   return Status::success();
 }
 
+Status JoinedRanks::meet(const std::vector<Program> &programs) {
+  LaunchPlace &place = run.place;
+  // A launcher may have several agents on a host.
+  bool isCpu = programs.front().manifest.target == Target::Cpu;
+  if (isCpu) {
+    place.localRank = place.rank;
+    place.localSize = place.world;
+  }
+  connection =
+      std::make_unique<Connection>(run, identityOf(programs, options, place));
+  bool isFirst = place.rank == 0;
+  TcpHub &hub = connection->hub;
+  if (isFirst)
+    APRT_TRY(startHub(hub, place));
+  APRT_TRY(connection->fabric->join(isFirst ? hub.host() : place.host,
+                                    isFirst ? hub.port() : place.port));
+  return isCpu ? findCores() : Status::success();
+}
+
+/// A launcher may have given each rank cores of its own, or some to several.
+Status JoinedRanks::findCores() {
+  LaunchPlace &place = run.place;
+  std::vector<cpu_set_t> sets(size_t(place.world));
+  static_assert(sizeof(cpu_set_t) <= RankFabric::maxShared);
+  sched_getaffinity(0, sizeof(cpu_set_t), &sets[size_t(place.rank)]);
+  for (int rank = 0; rank < place.world; ++rank)
+    APRT_TRY(connection->fabric->share(rank, &sets[size_t(rank)],
+                                       sizeof(cpu_set_t)));
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (const cpu_set_t &set : sets) {
+    cpu_set_t common;
+    CPU_AND(&common, &set, &sets[size_t(place.rank)]);
+    if (CPU_COUNT(&common) == 0)
+      continue;
+    ++place.sharers;
+    CPU_OR(&all, &all, &set);
+  }
+  place.cores = CPU_COUNT(&all);
+  return Status::success();
+}
+
+Status JoinedRanks::openCheckpoint(std::vector<std::string> &notes) {
+  int64_t step = -1;
+  if (run.place.rank == 0) {
+    APRT_TRY(run.checkpoints.open(options, notes));
+    if (const Checkpoint *resumed = run.checkpoints.resumed())
+      step = resumed->step();
+  }
+  // Rank 0 may read for as long as it takes.
+  double waited = 0;
+  TcpFabric &fabric = *connection->fabric;
+  APRT_TRY(fabric.barrier(/*withDeadline=*/false, waited));
+  APRT_TRY(fabric.share(0, &step, sizeof(step)));
+  return run.place.rank == 0 ? Status::success()
+                             : run.checkpoints.follow(options, step);
+}
+
+//===----------------------------------------------------------------------===//
+// Preparing
+//===----------------------------------------------------------------------===//
+
+/// Ranks that read other inputs may have chosen another entry.
+Status JoinedRanks::agreeOnProgram() {
+  ContentHash hash;
+  hash.add(&run.program.checksum, sizeof(run.program.checksum));
+  if (run.evaluation)
+    hash.add(&run.evaluation->program.checksum, sizeof(uint64_t));
+  uint64_t mine = hash.value(), first = mine;
+  double waited = 0;
+  TcpFabric &fabric = *connection->fabric;
+  APRT_TRY(fabric.barrier(/*withDeadline=*/false, waited));
+  APRT_TRY(fabric.share(0, &first, sizeof(first)));
+  return mine == first
+             ? Status::success()
+             : Status::error("the inputs are of another entry than those of "
+                             "rank 0: give all ranks the same");
+}
+
+/// Ranks of a CPU program exchange their data in memory, ranks that save
+/// checkpoints what they have written, and ranks that evaluate their sums.
+Status JoinedRanks::makeMemory() {
+  const LaunchPlace &place = run.place;
+  run.sharesMemory = run.program.manifest.target == Target::Cpu ||
+                     run.checkpoints.folder() || run.evaluation;
+  if (!run.sharesMemory)
+    return run.prepare(memory);
+  HostMemory first;
+  if (place.rank == 0) {
+    APRT_TRY(memory.createFile());
+    APRT_TRY(run.prepare(memory));
+    first = describeMemory(memory.descriptor(), memory.size());
+  }
+  APRT_TRY(connection->fabric->share(0, &first, sizeof(first)));
+  if (place.rank == 0)
+    return Status::success();
+  APRT_TRY(attachMemory(first, place.rank, memory));
+  APRT_TRY(run.prepare(memory));
+  return memory.size() == first.bytes
+             ? Status::success()
+             : Status::error("the memory of rank 0 is of another program");
+}
+
 /// Rank 0 writes the results: what it is asked for is what all bring it.
-Status JoinedRank::agreeOnResults() {
+Status JoinedRanks::agreeOnResults() {
   std::vector<char> asked;
   for (const RunResult &result : run.results)
     asked.push_back(result.wanted);
   constexpr size_t most = size_t(RankFabric::maxShared);
   for (size_t at = 0; at < asked.size(); at += most)
-    APRT_TRY(fabric->share(0, &asked[at],
-                           int64_t(std::min(most, asked.size() - at))));
-  if (place.rank == 0)
-    return Status::success();
-  Status status = run.want({asked.begin(), asked.end()});
-  if (status.failed())
-    fabric->fail("rank " + std::to_string(place.rank) + ": " +
-                 status.message());
-  return status;
+    APRT_TRY(connection->fabric->share(
+        0, &asked[at], int64_t(std::min(most, asked.size() - at))));
+  return run.place.rank == 0 ? Status::success()
+                             : run.want({asked.begin(), asked.end()});
 }
 
-/// Everyone's results, on rank 0.
-Status JoinedRank::collect() {
-  std::vector<std::string> results;
-  APRT_TRY(hub.waitForResults(results));
-  for (int rank = 1; rank < place.world; ++rank)
-    APRT_TRY(unpackResult(run, rank, results[size_t(rank)]));
-  hub.finish();
+Status JoinedRanks::prepare() {
+  APRT_TRY(agreeOnProgram());
+  APRT_TRY(makeMemory());
+  APRT_TRY(agreeOnResults());
+  connection->isPrepared.store(true);
+  run.joined = connection->fabric;
+  run.joined->watch(run.record(run.place.rank).currentOp,
+                    [this] { run.endWaits(); });
   return Status::success();
 }
 
-Status JoinedRank::execute() {
-  bool isFirst = place.rank == 0;
-  if (isFirst)
-    APRT_TRY(startHub());
-  APRT_TRY(fabric->join(isFirst ? hub.host() : place.host,
-                        isFirst ? hub.port() : place.port));
-  APRT_TRY(agreeOnResults());
-  run.joined = fabric;
-  bool ran = runRank(run, place.rank);
-  run.joined.reset();
-  if (!ran)
-    return Status::error(run.record(place.rank).message);
-  if (isFirst)
-    APRT_TRY(collect());
-  return fabric->deliver(isFirst ? "" : packResult(run, place.rank));
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Everyone's results, on rank 0.
+Status JoinedRanks::collect() {
+  std::vector<std::string> results;
+  APRT_TRY(connection->hub.waitForResults(results));
+  for (int rank = 1; rank < run.place.world; ++rank)
+    APRT_TRY(unpackResult(run, rank, results[size_t(rank)]));
+  connection->hub.finish();
+  return Status::success();
 }
 
-int joinRanks(Run &run, const LaunchPlace &place, SignalWatch &watch,
-              std::string &message) {
-  JoinedRank rank(run, place);
-  Status status = watch.start();
-  if (status.ok())
-    status = rank.execute();
-  if (status.ok())
-    return 0;
-  // The rank that failed first tells it, and rank 0.
-  bool alone = false;
-  std::string first = rank.failure(alone);
-  bool mine = first.empty() || first == status.message();
-  if (mine || alone || place.rank == 0)
-    message = first.empty() ? status.message() : first;
-  return 1;
+Status JoinedRanks::execute(SignalWatch &watch) {
+  int rank = run.place.rank;
+  APRT_TRY(watch.start());
+  if (!runRank(run, rank))
+    return Status::error(run.record(rank).message);
+  if (rank == 0)
+    APRT_TRY(collect());
+  return connection->fabric->deliver(rank == 0 ? "" : packResult(run, rank));
+}
+
+/// The rank that failed first tells it, and rank 0.
+std::string JoinedRanks::fail(const Status &status) {
+  if (!connection)
+    return status.message();
+  std::string own = status.message(),
+              who = "rank " + std::to_string(run.place.rank);
+  if (own.compare(0, 5, "rank ") != 0)
+    own = who + ": " + own;
+  TcpFabric &fabric = *connection->fabric;
+  fabric.fail(own);
+  bool tellsIt = false;
+  std::string first = fabric.failure(tellsIt);
+  if (first.empty())
+    return status.message();
+  return tellsIt ? first : "";
 }
 
 } // namespace autopar::runtime

@@ -15,11 +15,42 @@ namespace autopar::runtime {
 Status keepRanks(std::vector<Program> &programs, int64_t ranks,
                  const LaunchPlace &place);
 
-/// Runs this process's rank together with the other processes. Rank 0 has
-/// everyone's outputs and records afterwards. The exit code; `message` says
-/// what went wrong, and is empty where another rank says it.
-int joinRanks(Run &run, const LaunchPlace &place, SignalWatch &watch,
-              std::string &message);
+/// The ranks that a launcher started, in the process of one of them. All of
+/// them call the same in the same order, from their programs to their results.
+class JoinedRanks {
+public:
+  /// Both must outlive it.
+  JoinedRanks(Run &run, Options &options);
+  ~JoinedRanks();
+
+  /// Finds all other ranks, which must have these programs and the same
+  /// options.
+  Status meet(const std::vector<Program> &programs);
+  /// Opens the checkpoint that all go on from: rank 0 chooses it, and holds the
+  /// folder. `notes` is what a person is told.
+  Status openCheckpoint(std::vector<std::string> &notes);
+  /// Prepares the run: on one host in memory that all ranks have, if it needs
+  /// such.
+  Status prepare();
+  /// Runs this process's rank. Rank 0 has everyone's results afterwards.
+  Status execute(SignalWatch &watch);
+  /// Tells the others that this one failed. What this process says of the
+  /// run's first failure; empty where another rank says it.
+  std::string fail(const Status &status);
+
+private:
+  class Connection;
+  Status findCores();
+  Status makeMemory();
+  Status agreeOnProgram();
+  Status agreeOnResults();
+  Status collect();
+
+  Run &run;
+  Options &options;
+  SharedMemory memory; // rank 0 keeps it open for the others
+  std::unique_ptr<Connection> connection;
+};
 
 } // namespace autopar::runtime
 

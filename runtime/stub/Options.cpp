@@ -330,10 +330,9 @@ std::string helpText(const std::string &program) {
   std::string text =
       "usage: " + program +
       " --inputs in.npz --outputs out.npz [options]\n\n"
-      "Runs the compiled model. It starts its own ranks on this host; a "
-      "program\n"
-      "for GPUs joins torchrun, mpirun or srun if one of them starts it. "
-      "Without\n"
+      "Runs the compiled model. It starts its own ranks on this host, or "
+      "joins\n"
+      "those of torchrun, mpirun or srun if one of them starts it. Without\n"
       "--inputs every input is zero, without --outputs no result is kept.\n\n";
   for (const OptionRow &row : optionTable) {
     std::string left = std::string("  ") + row.name;

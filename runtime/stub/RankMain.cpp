@@ -121,7 +121,8 @@ Status RankMain::meet(bool withDeadline) {
 Status RankMain::meetBefore(int64_t step, bool &ends) {
   bool mayEnd = manifest.trains() && step > 0;
   int signal = mayEnd ? run.endRequest.signal() : 0;
-  if (run.joined)
+  bool byHub = !run.sharesMemory;
+  if (byHub)
     run.joined->bringSignal(signal);
   else if (worldRank == 0 && signal)
     run.endRequest.endBefore(step);
@@ -129,10 +130,10 @@ Status RankMain::meetBefore(int64_t step, bool &ends) {
       monotonicSeconds() - saved >= run.options.saveSeconds)
     run.checkpoints.board.saveBefore(step);
   APRT_TRY(meet(/*withDeadline=*/true));
-  if (run.joined && mayEnd && run.joined->agreedSignal())
+  if (byHub && mayEnd && run.joined->agreedSignal())
     run.endRequest.note(run.joined->agreedSignal());
-  ends = mayEnd && (run.joined ? run.joined->agreedSignal() != 0
-                               : run.endRequest.endsBefore(step));
+  ends = mayEnd && (byHub ? run.joined->agreedSignal() != 0
+                          : run.endRequest.endsBefore(step));
   return Status::success();
 }
 

@@ -17,7 +17,9 @@ static Status forEachBlock(const Run &run, int rank, const Visit &visit) {
   const Manifest &manifest = run.program.manifest;
   for (const LocalPort &local : run.partsOfRank(rank)) {
     const RunResult &result = run.results[local.index];
-    int64_t steps = std::min(run.stepsOf(result), run.record(rank).steps);
+    int64_t steps = result.when == RunResult::AtEnd
+                        ? 1
+                        : std::min(run.stepsOf(result), run.record(rank).steps);
     for (int64_t step = 0; step < steps; ++step)
       for (int64_t t = 0; t < manifest.microBatches; ++t)
         APRT_TRY(visit(

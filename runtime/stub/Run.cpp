@@ -9,13 +9,16 @@
 
 namespace autopar::runtime {
 
-Status Run::prepare() {
-  SharedMemory forked;
-  APRT_TRY(create(forked));
+Status Run::prepare(SharedMemory &shared) {
+  APRT_TRY(create(shared));
+  APRT_TRY(endRequest.create(shared));
+  if (checkpoints.folder())
+    APRT_TRY(checkpoints.board.create(worldSize(), shared));
+  if (evaluation)
+    APRT_TRY(evaluation->prepare(*this, shared));
   APRT_TRY(seconds.allocateShared(worldSize() * options.repeat *
                                       int64_t(sizeof(double)),
                                   "the measured times"));
-  APRT_TRY(endRequest.create());
   for (const ResultPort &port : resultPorts(program.manifest))
     results.push_back({port, /*wanted=*/false, Buffer()});
   APRT_TRY(want(wantedResults(program.manifest, options)));

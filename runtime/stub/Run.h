@@ -33,8 +33,9 @@ public:
   Run(const Program &program, const Options &options)
       : World(program, options), options(options) {}
 
-  /// Makes the world and the shared memory of the results.
-  Status prepare();
+  /// Makes the world, in memory that its ranks share, and the results, in
+  /// memory that is shared with processes that are forked later.
+  Status prepare(SharedMemory &shared);
   /// Makes these the results that are asked for, and room for them.
   Status want(const std::vector<bool> &chosen);
 

@@ -6,7 +6,7 @@
 
 namespace autopar::runtime {
 
-static Status checkOptions(const Options &options, const LaunchPlace &place) {
+static Status checkOptions(const Options &options) {
   if (options.checkpoint.empty() &&
       (options.saveSteps > 0 || options.saveSeconds > 0 || options.keep > 0))
     return Status::error("--checkpoint-every and --keep are of --checkpoint "
@@ -22,10 +22,6 @@ static Status checkOptions(const Options &options, const LaunchPlace &place) {
   if (options.resume == "auto" && options.checkpoint.empty())
     return Status::error("--resume auto goes on from the newest checkpoint of "
                          "--checkpoint DIR, which is missing");
-  if (!place.isAlone())
-    return Status::error("checkpoints are of runs that start their own ranks; "
-                         "under " +
-                         place.launcher + " they are not written yet");
   return Status::success();
 }
 
@@ -53,9 +49,8 @@ Status RunCheckpoints::checkUsed(const Options &options) const {
                        "another folder");
 }
 
-Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
-                            std::vector<std::string> &notes) {
-  APRT_TRY(checkOptions(options, place));
+Status RunCheckpoints::open(Options &options, std::vector<std::string> &notes) {
+  APRT_TRY(checkOptions(options));
   if (!options.checkpoint.empty()) {
     to = std::make_unique<CheckpointFolder>(options.checkpoint);
     APRT_TRY(to->lock());
@@ -66,6 +61,28 @@ Status RunCheckpoints::open(Options &options, const LaunchPlace &place,
     APRT_TRY(checkUsed(options));
   if (!from)
     return Status::success();
+  return goOn(options);
+}
+
+Status RunCheckpoints::follow(Options &options, int64_t step) {
+  if (!options.checkpoint.empty())
+    to = std::make_unique<CheckpointFolder>(options.checkpoint);
+  if (step < 0)
+    return Status::success();
+  const std::string &path =
+      options.resume == "auto" ? options.checkpoint : options.resume;
+  APRT_TRY(from.emplace().open(
+      isCheckpoint(path) ? path : CheckpointFolder(path).folderOf(step),
+      /*readsAll=*/false));
+  if (from->step() != step)
+    return Status::error("the checkpoint '" + from->path() + "' is of " +
+                         std::to_string(from->step()) + " steps here, and of " +
+                         std::to_string(step) + " where rank 0 reads it");
+  return goOn(options);
+}
+
+/// The steps that were taken are no longer to be taken.
+Status RunCheckpoints::goOn(Options &options) const {
   std::string step = std::to_string(from->step());
   if (from->step() > options.steps)
     return Status::error("the checkpoint '" + from->path() + "' is of " + step +
@@ -100,8 +117,6 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options,
   if (!program.trains())
     return Status::error("--checkpoint and --resume are of programs that "
                          "train; this one was compiled without --train");
-  if (to)
-    APRT_TRY(board.create(program.worldSize()));
   if (!from)
     return Status::success();
   for (const std::string &text : options.hyperparameters)

@@ -6,7 +6,6 @@
 #include "../checkpoint/Checkpoint.h"
 #include "../checkpoint/CheckpointWriter.h"
 #include "../data/RowReader.h"
-#include "../session/LaunchPlace.h"
 #include "Options.h"
 
 #include <memory>
@@ -20,8 +19,10 @@ public:
   /// Opens both. The steps that were taken then are no longer to be taken:
   /// `options` gets the first step and how many are left. `notes` is what a
   /// person is told.
-  Status open(Options &options, const LaunchPlace &place,
-              std::vector<std::string> &notes);
+  Status open(Options &options, std::vector<std::string> &notes);
+  /// The same on the other ranks of a launcher, of which rank 0 holds the
+  /// folder and has opened the checkpoint of `step` (-1: none).
+  Status follow(Options &options, int64_t step);
   /// Fails unless the program can go on, and be saved; so do `rows`, from where
   /// the checkpoint's run was in them.
   Status check(const Manifest &program, const Options &options,
@@ -37,10 +38,11 @@ public:
   }
   /// Null: nothing is saved.
   const CheckpointFolder *folder() const { return to.get(); }
-  CheckpointBoard board;
+  CheckpointBoard board; // made with the run, where something is saved
 
 private:
   Status checkUsed(const Options &options) const;
+  Status goOn(Options &options) const;
   Status findResumed(const Options &options, std::vector<std::string> &notes);
 
   std::optional<Checkpoint> from;

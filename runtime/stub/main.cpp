@@ -22,6 +22,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <unistd.h>
 
 using namespace autopar::runtime;
@@ -117,15 +118,13 @@ static Status findEvaluation(const std::vector<Program> &programs,
                                "recipe has an 'evaluation'");
   if (options.evaluationData.empty())
     options.evaluationData = programs[*found].manifest.evaluation->data;
-  bool isPossible = place.isAlone() && options.steps > 0;
-  if (!options.evaluationData.empty() && isPossible)
+  if (!options.evaluationData.empty() && options.steps > 0)
     return Status::success();
-  warn(!place.isAlone()
-           ? "ranks that " + place.launcher + " starts do not evaluate yet"
-       : options.steps == 0
-           ? "nothing is evaluated: that is of a training with --steps N"
-           : std::string("nothing is evaluated: neither --evaluation-data nor "
-                         "the recipe says on which rows"));
+  if (place.rank == 0)
+    warn(options.steps == 0
+             ? "nothing is evaluated: that is of a training with --steps N"
+             : "nothing is evaluated: neither --evaluation-data nor the recipe "
+               "says on which rows");
   found.reset();
   return Status::success();
 }
@@ -189,55 +188,78 @@ static int endedBySignal(const Run &run, int code) {
   return 128 + signal;
 }
 
+/// Opens the checkpoint that the run goes on from, and tells which that is.
+static Status openCheckpoint(Run &run, Options &options, JoinedRanks *joined) {
+  std::vector<std::string> notes;
+  Status opened = joined ? joined->openCheckpoint(notes)
+                         : run.checkpoints.open(options, notes);
+  for (const std::string &text : notes)
+    std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  return opened;
+}
+
+/// Reads the inputs, which choose the program, and finds what evaluates it.
+static Status readInputs(std::vector<Program> &programs, Program &program,
+                         Run &run, Options &options) {
+  size_t chosen = 0;
+  APRT_TRY(
+      loadInputs(programs, options, chosen, run.inputs, run.states, run.rows));
+  std::optional<size_t> evaluation;
+  APRT_TRY(findEvaluation(programs, chosen, run.place, options, evaluation));
+  APRT_TRY(keepPrograms(programs, evaluation ? std::vector{chosen, *evaluation}
+                                             : std::vector{chosen}));
+  size_t first = evaluation && *evaluation < chosen ? 1 : 0;
+  program = std::move(programs[first]);
+  if (!evaluation)
+    return Status::success();
+  run.evaluation = std::make_unique<RunEvaluation>();
+  return run.evaluation->open(std::move(programs[1 - first]),
+                              options.evaluationData);
+}
+
+/// Does all that comes before the ranks run. Under a launcher `joined` is made,
+/// even if something fails after that.
+static Status prepare(Program &program, Run &run, Options &options,
+                      std::optional<JoinedRanks> &joined, const char *&doing) {
+  doing = "loading the program";
+  APRT_TRY(findLaunchPlace(run.place));
+  std::vector<Program> programs;
+  APRT_TRY(loadOwnPrograms(programs));
+  APRT_TRY(keepRanks(programs, options.ranks, run.place));
+  if (!run.place.isAlone()) {
+    doing = "meeting the other ranks";
+    APRT_TRY(joined.emplace(run, options).meet(programs));
+  }
+  doing = "opening the checkpoint";
+  APRT_TRY(openCheckpoint(run, options, joined ? &*joined : nullptr));
+  doing = "reading the inputs";
+  APRT_TRY(readInputs(programs, program, run, options));
+  APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
+  APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
+  if (std::string text = run.checkpoints.goesOn(options);
+      !text.empty() && run.place.rank == 0)
+    std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  tellRows(run);
+  APRT_TRY(checkResults(program.manifest, options));
+  APRT_TRY(checkWrittenFiles(program, options));
+  doing = "opening the weights";
+  APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
+  doing = "making room for the results";
+  SharedMemory forked;
+  APRT_TRY(joined ? joined->prepare() : run.prepare(forked));
+  warnOfWeights(run);
+  warnOfTraining(run);
+  return Status::success();
+}
+
 static int execute(Options &options, const char *&doing) {
   Program program;
   Run run(program, options);
-  auto prepare = [&]() -> Status {
-    doing = "opening the checkpoint";
-    APRT_TRY(findLaunchPlace(run.place));
-    std::vector<std::string> notes;
-    Status opened = run.checkpoints.open(options, run.place, notes);
-    for (const std::string &text : notes)
-      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
-    APRT_TRY(opened);
-    doing = "loading the program";
-    std::vector<Program> programs;
-    APRT_TRY(loadOwnPrograms(programs));
-    APRT_TRY(keepRanks(programs, options.ranks, run.place));
-    size_t chosen = 0;
-    doing = "reading the inputs";
-    APRT_TRY(loadInputs(programs, options, chosen, run.inputs, run.states,
-                        run.rows));
-    std::optional<size_t> evaluation;
-    APRT_TRY(findEvaluation(programs, chosen, run.place, options, evaluation));
-    APRT_TRY(keepPrograms(programs, evaluation
-                                        ? std::vector{chosen, *evaluation}
-                                        : std::vector{chosen}));
-    size_t first = evaluation && *evaluation < chosen ? 1 : 0;
-    program = std::move(programs[first]);
-    APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-    APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
-    tellRows(run);
-    APRT_TRY(checkResults(program.manifest, options));
-    APRT_TRY(checkWrittenFiles(program, options));
-    doing = "opening the weights";
-    APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
-    doing = "making room for the results";
-    APRT_TRY(run.prepare());
-    if (evaluation) {
-      run.evaluation = std::make_unique<RunEvaluation>();
-      APRT_TRY(run.evaluation->prepare(std::move(programs[1 - first]),
-                                       options.evaluationData, run));
-    }
-    if (std::string text = run.checkpoints.goesOn(options); !text.empty())
-      std::fprintf(stderr, "note: %s\n", printable(text).c_str());
-    warnOfWeights(run);
-    warnOfTraining(run);
-    return Status::success();
-  };
-  if (Status status = prepare(); status.failed()) {
+  std::optional<JoinedRanks> joined;
+  if (Status status = prepare(program, run, options, joined, doing);
+      status.failed()) {
     reportFailure(run, RunPhase::Preparing, status.message());
-    return fail(status.message());
+    return fail(joined ? joined->fail(status) : status.message());
   }
   if (std::string shared = run.sharedCores();
       !shared.empty() && (run.place.isAlone() || run.place.localRank == 0))
@@ -245,12 +267,18 @@ static int execute(Options &options, const char *&doing) {
   doing = "starting the ranks";
   SignalWatch watch(run);
   std::string message;
-  int code = run.place.isAlone() ? launchRanks(run, watch, message)
-                                 : joinRanks(run, run.place, watch, message);
+  int code = 0;
+  if (!joined) {
+    code = launchRanks(run, watch, message);
+  } else if (Status status = joined->execute(watch); status.failed()) {
+    message = joined->fail(status);
+    code = 1;
+  }
   if (code) {
     reportFailure(run, RunPhase::Stepping, message);
     return fail(message, code);
   }
+  joined.reset();
   watch.stepsEnded();
   doing = "writing the results";
   if (run.place.rank == 0) // it tells the results

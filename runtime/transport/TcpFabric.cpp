@@ -3,6 +3,7 @@
 #include "TcpFabric.h"
 
 #include "../core/Futex.h"
+#include "../core/QuietThread.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -71,7 +72,7 @@ Status TcpFabric::findHub(const std::string &host, int port, double until) {
 Status TcpFabric::join(const std::string &host, int port) {
   double until = monotonicSeconds() + identity.timeoutSeconds;
   APRT_TRY(findHub(host, port, until));
-  thread = std::thread([this] { readAll(); });
+  thread = startQuietThread([this] { readAll(); });
   // The hub says who is missing when the time is over, and who that is; it may
   // have begun to wait as late as now.
   bool late = false;
@@ -84,6 +85,15 @@ Status TcpFabric::join(const std::string &host, int port) {
   return Status::error("rank 0 at " + host +
                        " did not say within the time of --timeout that all "
                        "ranks are there; is it rank 0?");
+}
+
+void TcpFabric::watch(const std::atomic<int32_t> &op,
+                      std::function<void()> whenEnded) {
+  currentOp = &op;
+  std::lock_guard<std::mutex> lock(mutex);
+  endWaits = std::move(whenEnded);
+  if (ended.load())
+    endWaits();
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,6 +140,8 @@ void TcpFabric::end(const std::string &why, bool lost) {
   text = why;
   hubLost = lost;
   ended.store(true);
+  if (endWaits)
+    endWaits();
   changed.notify_all();
 }
 
@@ -257,7 +269,7 @@ void TcpFabric::publish(const RankProgress &progress) {
   published = monotonicSeconds();
   last = progress;
   std::string bytes;
-  append(bytes, currentOp.load());
+  append(bytes, currentOp ? currentOp->load() : -1);
   append(bytes, progress);
   (void)tell(FrameKind::Progress, bytes);
 }
@@ -280,12 +292,19 @@ Status TcpFabric::progressOf(int other, RankProgress &progress) {
 }
 
 void TcpFabric::fail(const std::string &why) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (ended.load() || !own.empty())
+      return;
+    own = Frame{FrameKind::Failed, why}.text();
+  }
   if (socket.isOpen())
     (void)tell(FrameKind::Failed, why.substr(0, kMostText));
   // The hub tells everyone, this rank too: then it has it.
   bool late = false;
   if (thread.joinable())
-    (void)wait([] { return false; }, /*withDeadline=*/true, late);
+    (void)wait([] { return false; }, /*withDeadline=*/true, late,
+               kGraceSeconds);
 }
 
 Status TcpFabric::deliver(const std::string &result) {
@@ -295,9 +314,9 @@ Status TcpFabric::deliver(const std::string &result) {
   return wait([this] { return over; }, /*withDeadline=*/false, late);
 }
 
-std::string TcpFabric::failure(bool &alone) {
+std::string TcpFabric::failure(bool &tellsIt) {
   std::lock_guard<std::mutex> lock(mutex);
-  alone = hubLost;
+  tellsIt = rank == 0 || hubLost || text == own;
   return text;
 }
 

@@ -14,14 +14,16 @@ namespace autopar::runtime {
 /// the process if that does not end by itself soon after another rank failed.
 class TcpFabric : public RankFabric {
 public:
-  /// `currentOp` is what the rank is at, for messages when it dies.
-  TcpFabric(TcpIdentity identity, int rank,
-            const std::atomic<int32_t> &currentOp)
-      : identity(std::move(identity)), rank(rank), currentOp(currentOp) {}
+  TcpFabric(TcpIdentity identity, int rank)
+      : identity(std::move(identity)), rank(rank) {}
   ~TcpFabric() override;
 
   /// Finds the hub at one of the ports from `port` on, and waits for all ranks.
   Status join(const std::string &host, int port);
+  /// `currentOp`, which must outlive this, is what the rank is at, for messages
+  /// when it dies. `endWaits` is called once another rank has failed.
+  void watch(const std::atomic<int32_t> &currentOp,
+             std::function<void()> endWaits);
 
   Status barrier(bool withDeadline, double &waitedSeconds) override;
   Status share(int root, void *data, int64_t bytes) override;
@@ -34,13 +36,13 @@ public:
   void bringSignal(int signal) { ownSignal = signal; }
   int agreedSignal();
 
-  /// Tells all ranks that this one failed.
+  /// Tells all ranks that this one failed, unless it has heard of a failure.
   void fail(const std::string &text);
   /// Brings rank 0 this rank's result, and waits for the end of the run.
   Status deliver(const std::string &result);
-  /// The first failure of the run as the hub told it, or "". `alone`: rank 0,
-  /// which would tell it to people, is gone.
-  std::string failure(bool &alone);
+  /// The first failure of the run as the hub told it, or "". `tellsIt`: this
+  /// rank tells people, for it failed so, is rank 0, or rank 0 is gone.
+  std::string failure(bool &tellsIt);
 
 private:
   Status findHub(const std::string &host, int port, double until);
@@ -59,7 +61,7 @@ private:
 
   const TcpIdentity identity;
   const int rank;
-  const std::atomic<int32_t> &currentOp;
+  const std::atomic<int32_t> *currentOp = nullptr;
   Socket socket;
   std::mutex sending;
   std::thread thread;
@@ -79,6 +81,8 @@ private:
   std::vector<int> missing;
   std::map<int, RankProgress> answers;
   std::string text;
+  std::string own; // the failure of this rank, if it heard of none before
+  std::function<void()> endWaits;
 };
 
 } // namespace autopar::runtime

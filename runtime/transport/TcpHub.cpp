@@ -3,6 +3,7 @@
 #include "TcpHub.h"
 
 #include "../core/Futex.h"
+#include "../core/QuietThread.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -35,7 +36,7 @@ Status TcpHub::start(int port, const std::string &host) {
   where = listener.address(/*isPeer=*/false);
   wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   results.resize(size_t(identity.world));
-  thread = std::thread([this] { serve(); });
+  thread = startQuietThread([this] { serve(); });
   return Status::success();
 }
 
@@ -143,7 +144,7 @@ void TcpHub::lost(Peer &peer) {
   }
   if (peer.rank >= 0 && !over)
     fail("rank " + std::to_string(peer.rank) + " died" +
-         program.nameOp(peer.op) +
+         program.nameOp(peer.rank, peer.op) +
          ": its process ended or its host cannot be reached");
 }
 

@@ -46,8 +46,9 @@ std::string helloBytes(const TcpIdentity &identity, int rank);
 
 /// What the hub knows of the program.
 struct TcpProgram {
-  /// " in or after op 'X' (KIND)" of an op's number, or "".
-  std::function<std::string(int)> nameOp;
+  /// " in or after op 'X' (KIND)", or "": what a rank is at, which last told
+  /// that it is at the op of this number.
+  std::function<std::string(int rank, int op)> nameOp;
   /// The most bytes of a rank's result; none: any number.
   std::function<uint64_t(int)> mostResult = nullptr;
 };
@@ -56,8 +57,6 @@ class TcpHub {
 public:
   TcpHub(TcpIdentity identity, TcpProgram program)
       : identity(std::move(identity)), program(std::move(program)) {}
-  TcpHub(TcpIdentity identity, std::function<std::string(int)> nameOp)
-      : TcpHub(std::move(identity), TcpProgram{std::move(nameOp)}) {}
   ~TcpHub();
   TcpHub(const TcpHub &) = delete;
   TcpHub &operator=(const TcpHub &) = delete;

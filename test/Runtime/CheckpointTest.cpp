@@ -94,7 +94,8 @@ std::string partOf(const PersistentEntry &entry, const Manifest &manifest,
 void save(const Manifest &manifest, const CheckpointFolder &folder,
           int64_t step, int64_t keep = 0) {
   CheckpointBoard board;
-  ASSERT_TRUE(board.create(manifest.worldSize()).ok());
+  SharedMemory memory;
+  ASSERT_TRUE(board.create(manifest.worldSize(), memory).ok());
   std::atomic<uint32_t> aborted{0};
   std::vector<std::unique_ptr<CheckpointWriter>> writers;
   for (int rank = 0; rank < manifest.worldSize(); ++rank) {

@@ -164,10 +164,11 @@ TEST_F(Executable, BadCommandLinesAreNamed) {
   EXPECT_EQ(run("--repeat=2 --threads=2 --inputs=in.npz").code, 0);
 }
 
-TEST_F(Executable, RanksOnCpusDoNotJoinALauncher) {
+TEST_F(Executable, AWrongPlaceInALauncherIsSaid) {
   buildProgram(1);
   expectFailure(run("--inputs in.npz", "RANK=0 WORLD_SIZE=2 LOCAL_RANK=0"),
-                {"torchrun started 2 processes (WORLD_SIZE)", "./EXE"});
+                {"torchrun started 2 processes (WORLD_SIZE), but the program "
+                 "was compiled for 1 rank, not for 2: start as many"});
   expectFailure(run("--inputs in.npz", "RANK=7 WORLD_SIZE=2 LOCAL_RANK=0"),
                 {"RANK and LOCAL_RANK do not say which one"});
   EXPECT_EQ(run("--inputs in.npz", "RANK=0 WORLD_SIZE=1").code, 0);

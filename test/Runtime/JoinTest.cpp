@@ -216,12 +216,13 @@ protected:
     manifest["checks"] = json::array({check});
     manifest["outputs"] = json::array({halvesOf("sum", 256)});
     ASSERT_TRUE(parseManifest(manifest.dump().c_str(), program.manifest).ok());
-    ASSERT_TRUE(run.prepare().ok());
+    ASSERT_TRUE(run.prepare(memory).ok());
     for (int rank : {0, 1})
       run.record(rank).steps = 1;
   }
   Program program;
   Options options;
+  SharedMemory memory;
   autopar::runtime::Run run{program, options}; // gtest has a Run too
 };
 

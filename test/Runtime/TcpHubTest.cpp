@@ -18,7 +18,7 @@ namespace {
 /// Rank 0 of two ranks.
 class Hub : public ::testing::Test {
 protected:
-  Hub() : hub(identity(), [](int) { return ""; }) {}
+  Hub() : hub(identity(), {[](int, int) { return ""; }}) {}
   void SetUp() override { ASSERT_TRUE(hub.start(24000).ok()); }
 
   static TcpIdentity identity() {
@@ -78,8 +78,7 @@ protected:
   }
   /// Both ranks join, and meet once.
   void expectJoins() const {
-    std::atomic<int32_t> op{-1};
-    TcpFabric first(identity(), 0, op), second(identity(), 1, op);
+    TcpFabric first(identity(), 0), second(identity(), 1);
     Status joined, met;
     double waited = 0;
     std::thread other([&] {
@@ -108,9 +107,30 @@ TEST_F(Hub, OthersAreTurnedAwayAndTheRunGoesOn) {
   expectJoins();
 }
 
-TEST_F(Hub, AllLeaveABarrierWithTheSameSignal) {
+/// Who heard of a failure is not who tells people, but for rank 0.
+TEST_F(Hub, TheRankThatFailsFirstTellsIt) {
+  TcpFabric first(identity(), 0), second(identity(), 1);
+  std::thread other(
+      [&] { EXPECT_TRUE(second.join("127.0.0.1", hub.port()).ok()); });
+  EXPECT_TRUE(first.join("127.0.0.1", hub.port()).ok());
+  other.join();
   std::atomic<int32_t> op{-1};
-  TcpFabric first(identity(), 0, op), second(identity(), 1, op);
+  std::atomic<int> ends{0};
+  second.watch(op, [&] { ++ends; });
+  first.fail("rank 0: no disk");
+  second.fail("rank 1: ended because another rank failed");
+  EXPECT_EQ(ends.load(), 1);
+  first.watch(op, [&] { ++ends; }); // it has ended before
+  EXPECT_EQ(ends.load(), 2);
+  bool tellsIt = false;
+  EXPECT_EQ(first.failure(tellsIt), "rank 0: no disk");
+  EXPECT_TRUE(tellsIt);
+  EXPECT_EQ(second.failure(tellsIt), "rank 0: no disk");
+  EXPECT_FALSE(tellsIt);
+}
+
+TEST_F(Hub, AllLeaveABarrierWithTheSameSignal) {
+  TcpFabric first(identity(), 0), second(identity(), 1);
   std::thread other([&] {
     EXPECT_TRUE(second.join("127.0.0.1", hub.port()).ok());
     double waited = 0;
@@ -237,7 +257,7 @@ TEST_F(Hub, ListensAtTheAddressThatIsNamed) {
   EXPECT_EQ(hub.host(), "127.0.0.1");
   Socket other;
   EXPECT_TRUE(Socket::connect("127.0.0.2", hub.port(), 1, other).failed());
-  TcpHub open(identity(), [](int) { return ""; });
+  TcpHub open(identity(), {[](int, int) { return ""; }});
   ASSERT_TRUE(open.start(24100, "").ok());
   EXPECT_TRUE(Socket::connect("127.0.0.2", open.port(), 1, other).ok());
 }
@@ -302,8 +322,8 @@ TEST_F(ConnectedRanks, MoreThanTheProgramSendsEndsTheRun) {
 class BoundedHub : public Hub {
 protected:
   BoundedHub()
-      : bounded(identity(),
-                {[](int) { return ""; }, [](int) { return uint64_t(100); }}) {}
+      : bounded(identity(), {[](int, int) { return ""; },
+                             [](int) { return uint64_t(100); }}) {}
   TcpHub bounded;
 };
 
