@@ -45,7 +45,8 @@ Status checkHost(const HostMemory &first, const HostMemory &mine, int rank) {
       "rank " + std::to_string(rank) + " is on host '" + mine.host +
       "', rank 0 on host '" + first.host +
       "': ranks of a CPU program, and of one that evaluates or saves "
-      "checkpoints, share memory: start all of them on one host. For these several hosts, as "
+      "checkpoints, share memory: start all of them on one host. For these "
+      "several hosts, as "
       "mpirun would start ranks there, are not supported yet");
 }
 
