@@ -61,6 +61,10 @@ public:
   /// Waits for all ranks, evaluates all rows with the states as they are, and
   /// on rank 0 makes a number of each metric.
   Status evaluate(std::vector<double> &values);
+  /// Fails if a file that the weights came from has changed since.
+  Status checkFiles() { return rank.checkFiles(); }
+  /// Ends the entry after the last evaluation, on all ranks.
+  Status end() { return rank.end(); }
 
 private:
   Status find(int64_t step, StepData &data);

@@ -272,6 +272,8 @@ Status RankMain::execute() {
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->context()->transport->barrier(/*withDeadline=*/false));
   APRT_TRY(rank->checkFiles());
+  if (evaluation)
+    APRT_TRY(evaluation->checkFiles());
   record.startClock = monotonicSeconds();
   if (const CheckpointFolder *folder = run.checkpoints.folder())
     writer.emplace(*folder, run.checkpoints.board, manifest, worldRank,
@@ -281,6 +283,8 @@ Status RankMain::execute() {
   doing = "collecting the results";
   APRT_TRY(collectAtEnd());
   recordMemory(*rank->context(), run.portBytes(worldRank));
+  if (evaluation)
+    APRT_TRY(evaluation->end());
   return rank->end();
 }
 

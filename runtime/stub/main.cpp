@@ -90,9 +90,11 @@ static void warnOfWeights(const Run &run) {
          anew);
 }
 
+/// Tells the rows of an epoch that no step takes.
 static void tellRows(const Run &run) {
   const StepSchedule &schedule = run.rows.schedule;
-  int64_t left = run.rows.isOpen() ? schedule.rows % schedule.batch : 0;
+  bool leavesOut = run.rows.isOpen() && !schedule.keepsLast;
+  int64_t left = leavesOut ? schedule.rows % schedule.batch : 0;
   if (left > 0 && run.place.rank == 0)
     std::fprintf(stderr,
                  "note: an epoch has %lld rows, and a step takes %lld: the "
@@ -129,6 +131,7 @@ static Status findEvaluation(const std::vector<Program> &programs,
   return Status::success();
 }
 
+/// Tells why a training ended before its last step, by its evaluations.
 static void tellEarlyEnd(const Run &run) {
   if (!run.evaluation || !run.evaluation->verdict().ends)
     return;

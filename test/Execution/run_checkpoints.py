@@ -31,7 +31,7 @@ from expected import expect_error  # noqa: E402
 from programs import error_of  # noqa: E402
 from run_training import compare, recipe_of  # noqa: E402
 from shared_models import SHARED, absence_of  # noqa: E402
-from training_runs import arguments_of_cases, report, write_model  # noqa: E402
+from training_runs import Checks, arguments_of_cases, report, write_model  # noqa: E402
 
 TRAINING = os.path.join(SHARED, "training")
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated"]
@@ -365,26 +365,22 @@ def main():
     arguments = arguments_of_cases(__doc__)
     arguments.add_argument("--kills", type=int, default=20)
     options = arguments.parse_args()
-    checks, folder = [], options.folder
-
-    def add(name, check):
-        checks.append((name, lambda work=os.path.join(folder, str(len(checks))): check(work)))
-
-    add("kills", lambda work: check_kills(options.tool, work, options.kills))
-    add("damaged files", lambda work: check_damage(options.tool, work))
-    add("a Trainer", lambda work: check_trainer(options.tool, work))
-    add("autopar run", lambda work: check_run(options.tool, work))
-    add("the command", lambda work: check_command(options.tool, work))
-    add("refusals", lambda work: check_refusals(options.tool, work))
+    checks = Checks(options.folder)
+    checks.add("kills", lambda work: check_kills(options.tool, work, options.kills))
+    checks.add("damaged files", lambda work: check_damage(options.tool, work))
+    checks.add("a Trainer", lambda work: check_trainer(options.tool, work))
+    checks.add("autopar run", lambda work: check_run(options.tool, work))
+    checks.add("the command", lambda work: check_command(options.tool, work))
+    checks.add("refusals", lambda work: check_refusals(options.tool, work))
     for way in WAYS:
-        add(f"dropout and fp16, {way}", lambda work, way=way: check_cut(perceptron(options.tool, work, precision="fp16"), way))
+        checks.add(f"dropout and fp16, {way}", lambda work, way=way: check_cut(perceptron(options.tool, work, precision="fp16"), way))
     if absence := absence_of(TRAINING):
         print(absence)
     cases = [] if absence else options.cases or sorted(case for case in os.listdir(TRAINING) if os.path.exists(os.path.join(TRAINING, case, "run.json")))
     for number, case in enumerate(cases):
         for way in WAYS if options.full else (WAYS[0], WAYS[1 + number % 3]):
-            add(f"{case}, {way}", lambda work, case=case, way=way: check_cut(of_case(options.tool, case, work), way))
-        add(f"{case} over other plans", lambda work, case=case: check_chain(options.tool, case, work))
+            checks.add(f"{case}, {way}", lambda work, case=case, way=way: check_cut(of_case(options.tool, case, work), way))
+        checks.add(f"{case} over other plans", lambda work, case=case: check_chain(options.tool, case, work))
     return report(checks)
 
 

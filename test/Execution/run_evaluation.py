@@ -21,7 +21,7 @@ import autopar  # noqa: E402
 from expected import expect_error  # noqa: E402
 from programs import error_of  # noqa: E402
 from run_checkpoints import Training  # noqa: E402
-from training_runs import report, tool_and_folder, write_model  # noqa: E402
+from training_runs import Checks, report, tool_and_folder, write_model  # noqa: E402
 
 BATCH, ROWS, STEPS = 8, 43, 12
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2", "--ranks 2 --target emulated"]
@@ -284,17 +284,14 @@ def write(training, **arrays):
 def main():
     options = tool_and_folder(__doc__)
     tool, folder = options.tool, options.folder
-    checks = []
-
-    def add(name, check):
-        checks.append((name, lambda work=os.path.join(folder, str(len(checks))): check(work)))
+    checks = Checks(folder)
     for loss, outputs in (("softmax_cross_entropy_mean", 5), ("masked_softmax_cross_entropy_mean", 5), ("mse_mean", 3), ("bce_with_logits_mean", 1)):
-        add(f"metrics of {loss}", lambda work, loss=loss, outputs=outputs: check_metrics(tool, work, loss, outputs, WAYS if outputs == 5 else WAYS[:4]))
-    add("the best", lambda work: check_best(tool, work))
-    add("padded batches", lambda work: check_padding(tool, work, [WAYS[0], WAYS[2], WAYS[4]]))
-    add("a Trainer", lambda work: check_trainer(tool, work))
-    add("running variances", lambda work: check_variances(tool, work))
-    add("refusals", lambda work: check_refusals(tool, work))
+        checks.add(f"metrics of {loss}", lambda work, loss=loss, outputs=outputs: check_metrics(tool, work, loss, outputs, WAYS if outputs == 5 else WAYS[:4]))
+    checks.add("the best", lambda work: check_best(tool, work))
+    checks.add("padded batches", lambda work: check_padding(tool, work, [WAYS[0], WAYS[2], WAYS[4]]))
+    checks.add("a Trainer", lambda work: check_trainer(tool, work))
+    checks.add("running variances", lambda work: check_variances(tool, work))
+    checks.add("refusals", lambda work: check_refusals(tool, work))
     return report(checks)
 
 

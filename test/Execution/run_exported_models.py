@@ -27,7 +27,7 @@ from programs import error_of, reference  # noqa: E402
 from run_evaluate import RECIPE, ROWS, STEPS, draw, write  # noqa: E402
 from run_training import recipe_of  # noqa: E402
 from shared_models import SHARED, absence_of  # noqa: E402
-from training_runs import arguments_of_cases, report, write_model  # noqa: E402
+from training_runs import Checks, arguments_of_cases, report, write_model  # noqa: E402
 
 TRAINING = os.path.join(SHARED, "training")
 WAYS = ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 2 --strategy data"]
@@ -347,21 +347,17 @@ def check_no_average(tool, work):
 
 def main():
     options = arguments_of_cases(__doc__).parse_args()
-    checks, folder = [], options.folder
-
-    def add(name, check):
-        checks.append((name, lambda work=os.path.join(folder, str(len(checks))): check(work)))
-
-    add("external data", lambda work: check_external(options.tool, work))
-    add("a Trainer", lambda work: check_trainer(options.tool, work))
-    add("refusals", lambda work: check_refusals(options.tool, work))
-    add("no averages", lambda work: check_no_average(options.tool, work))
+    checks = Checks(options.folder)
+    checks.add("external data", lambda work: check_external(options.tool, work))
+    checks.add("a Trainer", lambda work: check_trainer(options.tool, work))
+    checks.add("refusals", lambda work: check_refusals(options.tool, work))
+    checks.add("no averages", lambda work: check_no_average(options.tool, work))
     if absence := absence_of(TRAINING):
         print(absence)
     cases = [] if absence else options.cases or sorted(case for case in os.listdir(TRAINING) if os.path.exists(os.path.join(TRAINING, case, "run.json")))
     for number, case in enumerate(cases):
         way = WAYS[number % len(WAYS)]
-        add(f"{case}, {way}", lambda work, case=case, way=way: check_case(options.tool, case, way, work))
+        checks.add(f"{case}, {way}", lambda work, case=case, way=way: check_case(options.tool, case, way, work))
     return report(checks)
 
 

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 from programs import error_of
 from run_checkpoints import Training
-from training_runs import report, tool_and_folder, write_model
+from training_runs import Checks, report, tool_and_folder, write_model
 
 ROWS, BATCH, STEPS = 107, 12, 20  # 8 steps an epoch, 11 rows of each are left out
 KINDS = ("npz", "npy", "safetensors")
@@ -198,15 +198,12 @@ def check_refusals(tool, work):
 def main():
     options = tool_and_folder(__doc__)
     tool, folder = options.tool, options.folder
-    checks = []
-
-    def add(name, check):
-        checks.append((name, lambda work=os.path.join(folder, str(len(checks))): check(work)))
-    add("order", lambda work: check_order(tool, work))
-    add("losses", lambda work: check_losses(tool, work, ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 2 --target emulated"]))
-    add("losses of blocks", lambda work: check_losses(tool, work, ["--ranks 1", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2"], accumulation=2))
-    add("resume", lambda work: check_resume(tool, work))
-    add("refusals", lambda work: check_refusals(tool, work))
+    checks = Checks(folder)
+    checks.add("order", lambda work: check_order(tool, work))
+    checks.add("losses", lambda work: check_losses(tool, work, ["--ranks 1", "--ranks 2", "--ranks 3", "--ranks 4", "--ranks 2 --target emulated"]))
+    checks.add("losses of blocks", lambda work: check_losses(tool, work, ["--ranks 1", "--ranks 4 --strategy data,tensor --mesh data=2,tensor=2"], accumulation=2))
+    checks.add("resume", lambda work: check_resume(tool, work))
+    checks.add("refusals", lambda work: check_refusals(tool, work))
     return report(checks)
 
 

@@ -73,6 +73,18 @@ def arguments_of_cases(about):
     return arguments
 
 
+class Checks(list):
+    """Named checks for `report`, each of which gets a folder of its own."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+
+    def add(self, name, check):
+        work = os.path.join(self.folder, str(len(self)))
+        self.append((name, lambda: check(work)))
+
+
 def report(checks):
     """Runs each (name, function); prints those that fail and the counts. True: some failed."""
     failed = 0

@@ -1,6 +1,7 @@
 //===- ChildProcess.cpp - A program that another one runs -----------------===//
 
 #include "ChildProcess.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <atomic>
@@ -138,6 +139,17 @@ Expected<int> runChild(ArrayRef<std::string> command, const ChildPlace &place,
   }
   running.store(0);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Expected<std::string> makeAnswerFile() {
+  SmallString<64> path;
+  int descriptor = -1;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("autopar", "json", descriptor, path))
+    return createStringError(code,
+                             "cannot make a temporary file: " + code.message());
+  ::close(descriptor);
+  return path.str().str();
 }
 
 } // namespace autopar::driver

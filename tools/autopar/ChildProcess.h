@@ -30,6 +30,9 @@ llvm::Expected<int> runChild(
     llvm::ArrayRef<std::string> command, const ChildPlace &place,
     llvm::function_ref<bool()> watch = [] { return false; });
 
+/// Makes an empty file in which a program tells something: its path.
+llvm::Expected<std::string> makeAnswerFile();
+
 } // namespace autopar::driver
 
 #endif // AUTOPAR_TOOLS_AUTOPAR_CHILDPROCESS_H

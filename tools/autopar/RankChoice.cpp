@@ -42,22 +42,18 @@ void RankChoice::addTo(CommandLine &line) {
                                 leastRanks));
 }
 
-/// For which numbers of ranks the program was compiled.
+/// Asks the program for which numbers of ranks it was compiled.
 Error RankChoice::readNumbers(StringRef program) {
-  SmallString<64> path;
-  int descriptor = -1;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("autopar", "json", descriptor, path))
-    return createStringError(code,
-                             "cannot make a temporary file: " + code.message());
+  auto path = makeAnswerFile();
+  if (!path)
+    return path.takeError();
   ChildPlace place;
   place.output = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   auto code = runChild(
-      {program.str(), "--describe", "--json", path.str().str()}, place);
-  auto buffer = MemoryBuffer::getFile(path);
-  ::close(descriptor);
+      {program.str(), "--describe", "--json", *path}, place);
+  auto buffer = MemoryBuffer::getFile(*path);
   ::close(place.output);
-  (void)sys::fs::remove(path);
+  (void)sys::fs::remove(*path);
   if (!code)
     return code.takeError();
   if (*code != 0 || !buffer)

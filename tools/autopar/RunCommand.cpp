@@ -74,15 +74,11 @@ void Restarts::tellStep() const {
 
 /// One run; what it told of its failure is in `failure` then.
 Expected<int> Restarts::runOnce(std::vector<std::string> command) {
-  SmallString<64> path;
-  int descriptor = -1;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("autopar", "json", descriptor, path))
-    return createStringError(code,
-                             "cannot make a temporary file: " + code.message());
-  ::close(descriptor);
+  auto path = makeAnswerFile();
+  if (!path)
+    return path.takeError();
   ChildPlace place;
-  place.environment.push_back("AUTOPAR_FAILURE=" + path.str().str());
+  place.environment.push_back("AUTOPAR_FAILURE=" + *path);
   choice.apply(command, place);
   mark = trail->mark();
   trail->awaitStep();
@@ -94,8 +90,8 @@ Expected<int> Restarts::runOnce(std::vector<std::string> command) {
   });
   death = Clock::now();
   isRestart = true;
-  failure = readFailure(path);
-  (void)sys::fs::remove(path);
+  failure = readFailure(*path);
+  (void)sys::fs::remove(*path);
   return code;
 }
 
