@@ -69,7 +69,7 @@ std::string MetricsBuilder::addOutput(StringRef metric, size_t number,
 /// Returns the manifest's entry of the metric.
 FailureOr<json::Value> MetricsBuilder::add(TensorBuilder &b, StringRef name) {
   Metric metric = *findMetric(name);
-  if (const char *why = metric.row->refuses(inputs))
+  if (const char *why = metric.row->refuses(inputs, metric.k))
     return module.emitError() << "recipe: 'evaluation': the metric '" << name
                               << "' does not go with the loss "
                               << inputs.recipe.loss << ": " << why;

@@ -86,26 +86,27 @@ Tensors accuracy(TensorBuilder &b, const LossInputs &inputs, int64_t) {
 }
 
 /// A label's class is among the first k if fewer than k come before it: those
-/// with a higher score, and of equal ones those with a lower number.
+/// with a higher score, and of equal ones those with a lower number. A score that
+/// is no number is never among them.
 Tensors topAccuracy(TensorBuilder &b, const LossInputs &inputs, int64_t k) {
   Value scores = inputs.output;
   int64_t dim = classDim(inputs);
   Type i32 = b.builder.getI32Type();
-  Value own =
-      b.spread(b.reduce(ReduceKind::Sum,
-                        b.selectOrZero(isLabelOf(b, inputs), scores), dim),
-               scores, dim);
+  Value score = b.reduce(
+      ReduceKind::Sum, b.selectOrZero(isLabelOf(b, inputs), scores), dim);
+  Value own = b.spread(score, scores, dim);
   Value number = b.iota(shapeOf(scores), elementOf(inputs.labels), dim);
   Value isLower = b.compare(ComparePredicate::Lt, number,
                             b.spread(inputs.labels, scores, dim));
-  Value isBefore =
-      b.binary(BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
-               b.binary(BinaryKind::And,
-                        b.compare(ComparePredicate::Eq, scores, own), isLower));
+  Value isBefore = b.binary(
+      BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
+      b.binary(BinaryKind::And, b.compare(ComparePredicate::Eq, scores, own),
+               isLower));
   Value before = b.reduce(ReduceKind::Sum, b.convert(isBefore, i32), dim);
-  Value isRight = b.binary(BinaryKind::And,
-                           b.compare(ComparePredicate::Lt, before, double(k)),
-                           isLabelled(b, inputs));
+  Value isScore = b.compare(ComparePredicate::Eq, score, score);
+  Value isRight = b.binary(
+      BinaryKind::And, b.compare(ComparePredicate::Lt, before, double(k)),
+      b.binary(BinaryKind::And, isLabelled(b, inputs), isScore));
   return {count(b, isRight), inputs.countTerms(b)};
 }
 
@@ -173,34 +174,44 @@ bool isOfLogits(const LossInputs &inputs) {
   return inputs.row.kind == "bce_with_logits_mean";
 }
 
-const char *ofAll(const LossInputs &) { return nullptr; }
+const char *ofAll(const LossInputs &, int64_t) { return nullptr; }
 
-const char *ofClasses(const LossInputs &inputs) {
+const char *ofClasses(const LossInputs &inputs, int64_t) {
   return inputs.row.classes ? nullptr : "it is of losses of classes";
 }
 
-const char *ofDecisions(const LossInputs &inputs) {
+const char *ofManyClasses(const LossInputs &inputs, int64_t k) {
+  if (!inputs.row.classes)
+    return "it is of losses of classes";
+  return k < shapeOf(inputs.output)[classDim(inputs)]
+             ? nullptr
+             : "there are no more classes than that";
+}
+
+const char *ofDecisions(const LossInputs &inputs, int64_t) {
   return inputs.row.classes || isOfLogits(inputs)
              ? nullptr
              : "it is of losses of classes, and of bce_with_logits_mean";
 }
 
-const char *ofNumbers(const LossInputs &inputs) {
+const char *ofNumbers(const LossInputs &inputs, int64_t) {
   return inputs.row.kind == "mse_mean" ? nullptr : "it is of mse_mean";
 }
 
-const char *ofScores(const LossInputs &inputs) {
+const char *ofScores(const LossInputs &inputs, int64_t) {
   ArrayRef<int64_t> shape = shapeOf(inputs.output);
-  return isOfLogits(inputs) && ShapedType::getNumElements(shape) == shape[0]
+  if (!isOfLogits(inputs))
+    return "it is of bce_with_logits_mean";
+  return ShapedType::getNumElements(shape) == shape[0]
              ? nullptr
-             : "it is of bce_with_logits_mean with one score per row";
+             : "it is of one score per row";
 }
 
 constexpr MetricRow kMetrics[] = {
     {"loss", "mean", false, ofAll, loss},
     {"perplexity", "exp_mean", false, ofClasses, loss},
     {"accuracy", "mean", true, ofDecisions, accuracy},
-    {"top_accuracy", "mean", true, ofClasses, topAccuracy},
+    {"top_accuracy", "mean", true, ofManyClasses, topAccuracy},
     {"mean_absolute_error", "mean", false, ofNumbers, absoluteError},
     {"mean_squared_error", "mean", false, ofNumbers, squaredError},
     {"f1", "f1", true, ofDecisions, f1},

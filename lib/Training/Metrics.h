@@ -18,7 +18,7 @@ struct MetricRow {
   llvm::StringLiteral kind;
   bool isHigherBetter;
   /// Null where it is a metric of the loss; else why it is not.
-  const char *(*refuses)(const LossInputs &inputs);
+  const char *(*refuses)(const LossInputs &inputs, int64_t k);
   /// Builds the tensors. `inputs` were widened and aligned; `k` is that of
   /// top_accuracy.
   llvm::SmallVector<mlir::Value> (*build)(TensorBuilder &b,

@@ -56,6 +56,9 @@ Error RecipeReader::readEvaluation() {
        {std::pair("every", &to.every), {"patience", &to.patience}})
     if (Error error = readCount(*in, key, 1, *number))
       return error;
+  if (to.patience > 0 && to.every == 0)
+    return fail("'evaluation': 'patience' counts evaluations while the model "
+                "trains: add 'every', the steps between them");
   to.best = to.metrics.front();
   for (auto [key, text] : {std::pair("data", &to.data), {"best", &to.best}})
     if (const json::Value *word = given(*in, key)) {

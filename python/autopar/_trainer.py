@@ -73,7 +73,9 @@ class Trainer:
         if len(self.session.entries) == 1:
             raise AutoparError("the trainer was made without evaluate=True: it trains alone")
         entry = self.session.entries[1]
-        return self.session.run(feeds, [info.name for info in entry.outputs if info.role == "model"], entry=entry.name)
+        feeds, rows = _padded(feeds, entry)
+        outputs = self.session.run(feeds, [info.name for info in entry.outputs if info.role == "model"], entry=entry.name)
+        return {name: array[:rows] if array.shape[:1] == (_rows(entry),) else array for name, array in outputs.items()}
 
     def metrics(self, batches: Iterable[Mapping[str, object]]) -> Dict[str, float]:
         """The metrics of the recipe's `evaluation` over all rows of the batches, which have labels, with the parameters as they are: `{"loss": 0.31, "accuracy": 0.9}`.
@@ -83,10 +85,16 @@ class Trainer:
         if not names:
             raise AutoparError("the recipe has no 'evaluation', which names metrics: {\"evaluation\": {\"metrics\": [\"loss\"]}}")
         wanted = [info.name for info in entry.outputs if info.role == "metric"]
+        if isinstance(batches, Mapping):
+            raise AutoparError("metrics of one batch: give a list of batches, [batch]")
         self.session.begin_metrics(entry=entry.name)
+        count = 0
         for batch in batches:
             feeds, rows = _padded(batch, entry)
             self.session.add_metrics(self.session.run(feeds, wanted, entry=entry.name), rows, entry=entry.name)
+            count += 1
+        if not count:
+            raise AutoparError("metrics of no batch: there is nothing to evaluate")
         return self.session.metric_values(entry=entry.name)
 
     def set(self, name: str, value) -> None:
@@ -192,19 +200,23 @@ class Trainer:
 
 def _padded(batch, entry):
     """The batch with as many rows as the entry takes, and how many count: rows that are missing are zeros, which count for nothing."""
+    if not isinstance(batch, Mapping):
+        names = ", ".join(repr(info.name) for info in entry.inputs if info.role != COUNTED_ROWS)
+        raise AutoparError(f"a batch is a {type(batch).__name__}: give a dict of arrays by the names of the inputs, which are {names}")
     counted = [info for info in entry.inputs if info.role == COUNTED_ROWS]
-    if not counted or counted[0].name in batch:
-        return batch, counted[0].shape[0] if counted else _rows(entry)
-    size, rows = counted[0].shape[0], {}
+    size, rows = counted[0].shape[0] if counted else _rows(entry), {}
     for info in entry.inputs:
         shape = tuple(getattr(batch.get(info.name), "shape", ()))
-        if shape and shape[0] < size == info.shape[0] and shape[1:] == info.shape[1:]:
+        if shape and shape[0] != size == info.shape[0] and shape[1:] == info.shape[1:]:
             rows[info.name] = shape[0]
-    if not rows:
+    if not rows or (counted and counted[0].name in batch):
         return batch, size
     if len(set(rows.values())) > 1:
         raise AutoparError(f"the arrays of a batch have {' and '.join(str(count) for count in sorted(set(rows.values())))} rows: all must have as many")
     count = next(iter(rows.values()))
+    if not counted or not 0 < count < size:
+        fewer = "" if counted else '; fewer are taken if the recipe has "last_batch": "pad", or drop the last batch'
+        raise AutoparError(f"a batch has {count} rows, but the program takes {size}{fewer}")
     padded = {name: np.concatenate([np.asarray(array), np.zeros((size - count, *array.shape[1:]), np.asarray(array).dtype)]) if name in rows else array
               for name, array in batch.items()}
     padded[counted[0].name] = np.arange(size) < count

@@ -88,13 +88,17 @@ Status Shards::open(const std::string &given) {
   return Status::success();
 }
 
-/// `labels-0003.npy` and `labels.npy` have the array `labels`.
-static std::string arrayNameOf(const std::string &path) {
+/// `labels-0003.npy` has the array `labels` and the number `0003`, `labels.npy`
+/// has no number.
+static std::pair<std::string, std::string>
+nameAndNumberOf(const std::string &path) {
   std::string stem = fs::path(path).stem().string();
   size_t digits = stem.find_last_not_of("0123456789");
   bool isNumbered = digits != std::string::npos && digits > 0 &&
                     digits + 1 < stem.size() && stem[digits] == '-';
-  return isNumbered ? stem.substr(0, digits) : stem;
+  if (!isNumbered)
+    return {stem, ""};
+  return {stem.substr(0, digits), stem.substr(digits + 1)};
 }
 
 Status Shards::readArrays(FileReader &file,
@@ -112,8 +116,9 @@ Status Shards::readArrays(FileReader &file,
   if (extension == ".npy") {
     NpyHeader header;
     APRT_TRY(readNpyHeader(file, header));
+    auto [name, number] = nameAndNumberOf(path);
     arrays.push_back(
-        {arrayNameOf(path), header.dtype, header.shape, header.dataOffset});
+        {name, header.dtype, header.shape, header.dataOffset, number});
     return Status::success();
   }
   TensorIndex index;
@@ -196,7 +201,7 @@ Status Shards::addArray(const StoredArray &array) {
                 ", but in '" + files[place->pieces.front().file].path() +
                 "' they are " + describeTensor(place->dtype, place->rowShape));
   place->pieces.push_back(
-      {files.size() - 1, array.offset, array.shape.front()});
+      {files.size() - 1, array.offset, array.shape.front(), array.number});
   return Status::success();
 }
 
@@ -212,6 +217,11 @@ Status Shards::checkPieces() const {
     size_t common = std::min(column.pieces.size(), first.pieces.size());
     for (size_t i = 0; i < common; ++i) {
       const Column::Piece &one = first.pieces[i], &other = column.pieces[i];
+      if (one.number != other.number)
+        return Status::error(pathOf(one) + " and " + pathOf(other) +
+                             " stand at the same place, and their numbers are "
+                             "others: each .npy file wants one of every array "
+                             "with its number");
       if (one.rows != other.rows)
         return Status::error(pathOf(other) + ": the array '" + column.name +
                              "' has " + std::to_string(other.rows) +
@@ -232,6 +242,13 @@ Status Shards::checkPieces() const {
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
+
+std::vector<std::string> Shards::paths() const {
+  std::vector<std::string> paths;
+  for (const FileReader &file : files)
+    paths.push_back(file.path());
+  return paths;
+}
 
 const Shards::Column *Shards::find(const std::string &name) const {
   for (const Column &column : all)

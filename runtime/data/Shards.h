@@ -26,6 +26,7 @@ public:
       size_t file = 0;
       int64_t offset = 0; // of its bytes in the file
       int64_t rows = 0;
+      std::string number; // `0003` of a file `x-0003.npy`
     };
     std::string name;
     aprt_dtype dtype = APRT_F32;
@@ -40,6 +41,8 @@ public:
   /// Opens all files and reads their headers.
   Status open(const std::string &argument);
 
+  /// The paths of the files.
+  std::vector<std::string> paths() const;
   /// The argument that was opened.
   const std::string &where() const { return argument; }
   int64_t rows() const { return ends.empty() ? 0 : ends.back(); }
@@ -61,6 +64,7 @@ private:
     aprt_dtype dtype = APRT_F32;
     std::vector<int64_t> shape;
     int64_t offset = 0;
+    std::string number;
   };
   Status findFiles(std::vector<std::string> &paths) const;
   Status openFile(const std::string &path);

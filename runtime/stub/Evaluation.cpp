@@ -121,7 +121,12 @@ RunEvaluation::Verdict BestEvaluation::judge(const std::vector<double> &values,
                                              int64_t steps, bool isDue) {
   const Metric &metric = about.metrics[about.best];
   double value = values[about.best];
-  bool isBest = std::isfinite(value) &&
+  // States that make a NaN of any metric are none to keep; an AUC may have none
+  // for its rows.
+  bool isSound = std::isfinite(value);
+  for (size_t i = 0; i < values.size(); ++i)
+    isSound &= about.metrics[i].kind == Metric::Auc || !std::isnan(values[i]);
+  bool isBest = isSound &&
                 (!best || (metric.isHigherBetter ? value > best->value
                                                  : value < best->value));
   if (isBest)

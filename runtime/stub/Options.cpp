@@ -374,7 +374,8 @@ Status parseArrayFile(const std::string &argument, ArrayFile &file) {
   if (equals == std::string::npos || equals == 0 ||
       equals + 1 == argument.size())
     return Status::error("'" + argument +
-                         "' is neither FILE.npz nor NAME=FILE.npy");
+                         "' is no folder that is there, and neither FILE.npz "
+                         "nor NAME=FILE.npy");
   file.name = argument.substr(0, equals);
   file.path = argument.substr(equals + 1);
   return Status::success();

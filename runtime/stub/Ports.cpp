@@ -82,6 +82,18 @@ std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps) {
   return all;
 }
 
+/// Tells what to do with a file whose arrays have rows and no steps; "" for
+/// others.
+static std::string rowsHint(const Port &port, const Array &array) {
+  bool hasRows = !port.shape.empty() &&
+                 array.shape.size() == port.shape.size() &&
+                 std::equal(port.shape.begin() + 1, port.shape.end(),
+                            array.shape.begin() + 1);
+  return hasRows ? "; rows are read of a folder or a pattern of files, as "
+                   "--data 'all.np*'"
+                 : "";
+}
+
 static Status checkArray(const Port &port, const Array &array, bool ownData) {
   if (ownData && array.shape.size() == port.shape.size() + 1 &&
       array.shape.front() == 0)
@@ -102,7 +114,7 @@ static Status checkArray(const Port &port, const Array &array, bool ownData) {
       (ownData    ? " with a leading dimension of steps"
        : hasSteps ? "; --steps N takes arrays with a leading dimension of steps"
                   : "") +
-      hint);
+      (ownData ? rowsHint(port, array) : "") + hint);
 }
 
 static Status checkFixed(const FixedInput &input, const Array &array) {
@@ -165,6 +177,11 @@ static Status chooseEntry(const std::vector<Program> &programs,
   if (fitting.empty() && !wanted.empty())
     return Status::error("no entry is called '" + wanted +
                          "'; the entries:" + listEntries(programs, all));
+  // What is wrong is said of the entry that trains, input by input.
+  if (fitting.empty() && programs.front().manifest.trains()) {
+    chosen = 0;
+    return Status::success();
+  }
   if (fitting.empty()) {
     std::string shapes;
     auto add = [&](const std::string &name, aprt_dtype dtype,

@@ -237,7 +237,7 @@ Status RankMain::measure() {
               evaluatesAt(i + 1) || (evaluation && isLast));
   }
   if (record.steps == 0) // all were taken by runs before
-    return Status::success();
+    return evaluation ? evaluate(ends) : Status::success();
   bool isAsked = ends && !(evaluation && run.evaluation->verdict().ends);
   if (evaluation && evaluated != record.steps && !isAsked)
     APRT_TRY(evaluate(ends));

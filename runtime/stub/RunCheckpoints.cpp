@@ -124,8 +124,8 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options,
         stateKey(StateRole::Hyperparameter, text.substr(0, text.find('='))));
   for (const std::string &role : options.ignoring)
     from->leaveOut(role + "/");
-  APRT_TRY(resumeRows(*from, options, rows));
-  return checkStates(*from, program);
+  APRT_TRY(checkStates(*from, program));
+  return resumeRows(*from, options, rows);
 }
 
 } // namespace autopar::runtime

@@ -125,7 +125,8 @@ void TrainingLog::addEvaluation(int64_t steps,
   for (size_t i = 0; i < metrics.size(); ++i) {
     numbers[metrics[i].name] = values[i];
     char number[64];
-    std::snprintf(number, sizeof(number), "%.6g", values[i]);
+    std::snprintf(number, sizeof(number), "%.6g",
+                  std::isnan(values[i]) ? NAN : values[i]);
     text += (i ? ", " : "") + metrics[i].name + " " + number;
   }
   nlohmann::ordered_json rest = {{"evaluation", std::move(numbers)},

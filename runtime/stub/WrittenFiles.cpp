@@ -25,10 +25,15 @@ static void addArrays(const char *option,
       files.push_back({option, file.path});
 }
 
-static std::vector<NamedFile> readFiles(const Program &program,
-                                        const Options &options) {
+static std::vector<NamedFile> readFiles(const Run &run) {
+  const Program &program = run.program;
   std::vector<NamedFile> files;
-  addArrays("the run's arrays", options.inputs, files);
+  addArrays("the run's arrays", run.options.inputs, files);
+  for (const std::string &path : run.rows.shards.paths())
+    files.push_back({"a shard of the run's data", path});
+  if (run.evaluation)
+    for (const std::string &path : run.evaluation->rows.shards.paths())
+      files.push_back({"the evaluation's data", path});
   for (const WeightFileEntry &entry : program.manifest.weightFiles)
     files.push_back(
         {"what the program was compiled of", pathOf(entry, program.home)});
@@ -61,9 +66,9 @@ static bool isSame(const std::string &a, const std::string &b) {
              std::filesystem::absolute(b, ignored).lexically_normal();
 }
 
-Status checkWrittenFiles(const Program &program, const Options &options) {
-  std::vector<NamedFile> others = readFiles(program, options);
-  for (const NamedFile &written : writtenFiles(options)) {
+Status checkWrittenFiles(const Run &run) {
+  std::vector<NamedFile> others = readFiles(run);
+  for (const NamedFile &written : writtenFiles(run.options)) {
     for (const NamedFile &other : others)
       if (isSame(written.path, other.path))
         return Status::error(written.what + " " + written.path +

@@ -3,15 +3,14 @@
 #ifndef AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
 #define AUTOPAR_RUNTIME_STUB_WRITTENFILES_H
 
-#include "../session/Program.h"
-#include "Options.h"
+#include "Run.h"
 
 namespace autopar::runtime {
 
 /// A result may replace the file of --weights, which is read before, but not
-/// the run's arrays, what the program was compiled of, the executable, or
+/// the run's arrays and shards, what the program was compiled of, the executable, or
 /// another result.
-Status checkWrittenFiles(const Program &program, const Options &options);
+Status checkWrittenFiles(const Run &run);
 
 } // namespace autopar::runtime
 

@@ -120,10 +120,11 @@ static Status findEvaluation(const std::vector<Program> &programs,
                                "recipe has an 'evaluation'");
   if (options.evaluationData.empty())
     options.evaluationData = programs[*found].manifest.evaluation->data;
-  if (!options.evaluationData.empty() && options.steps > 0)
+  bool hasSteps = options.steps > 0 || options.firstStep > 0;
+  if (!options.evaluationData.empty() && hasSteps)
     return Status::success();
   if (place.rank == 0)
-    warn(options.steps == 0
+    warn(!hasSteps
              ? "nothing is evaluated: that is of a training with --steps N"
              : "nothing is evaluated: neither --evaluation-data nor the recipe "
                "says on which rows");
@@ -220,6 +221,21 @@ static Status readInputs(std::vector<Program> &programs, Program &program,
                               options.evaluationData);
 }
 
+/// A training that its evaluations have ended takes no more steps.
+static void keepEnd(Run &run, Options &options) {
+  std::optional<BestPlace> best = run.checkpoints.bestPlace();
+  int64_t patience = run.evaluation ? run.evaluation->about().patience : 0;
+  if (!best || patience == 0 || best->worse < patience)
+    return;
+  options.steps = options.repeat = 0;
+  if (run.place.rank == 0)
+    std::fprintf(stderr,
+                 "note: the training had ended: %lld evaluations were not "
+                 "better than that after %lld steps\n",
+                 static_cast<long long>(best->worse),
+                 static_cast<long long>(best->step));
+}
+
 /// Does all that comes before the ranks run. Under a launcher `joined` is made,
 /// even if something fails after that.
 static Status prepare(Program &program, Run &run, Options &options,
@@ -242,9 +258,10 @@ static Status prepare(Program &program, Run &run, Options &options,
   if (std::string text = run.checkpoints.goesOn(options);
       !text.empty() && run.place.rank == 0)
     std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  keepEnd(run, options);
   tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));
-  APRT_TRY(checkWrittenFiles(program, options));
+  APRT_TRY(checkWrittenFiles(run));
   doing = "opening the weights";
   APRT_TRY(run.weights.open(program.manifest, program.home, options.weights));
   doing = "making room for the results";

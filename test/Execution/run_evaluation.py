@@ -8,6 +8,7 @@ The rows of an evaluation fill no whole number of batches. The last line counts.
 import glob
 import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -148,6 +149,9 @@ def check_best(tool, work):
     kept = sorted(glob.glob(os.path.join(folder, "step-*")))
     assert [int(path[-8:]) for path in kept] == [2 * best + 2, taken], kept
     assert os.path.realpath(os.path.join(folder, "best")) == os.path.realpath(kept[0])
+    done = subprocess.run(training.command(program, "ended", 60, *options, "--resume", "auto"), capture_output=True, text=True)
+    assert done.returncode == 0 and "note: the training had ended: 3 evaluations were not better" in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert len(glob.glob(os.path.join(folder, "step-*"))) == 2
     again = training.path("again")
     options[3] = again
     errors = [training.run(program, "parts", 2 * best + 3, *options), training.run(program, "parts", 60, *options, "--resume", "auto")]
@@ -157,6 +161,19 @@ def check_best(tool, work):
     error = training.run(program, "resumed", 2 * best + 4, "--evaluation-data", training.path("valid.npz"), "--resume", os.path.join(folder, "best"))
     assert not error, error
     assert evaluations(training, "resumed")[0]["evaluation"]["loss"] == losses[best + 1]
+
+
+def check_nan(tool, work):
+    """States whose scores are NaN are right in nothing, and are not the best."""
+    net = Net("softmax_cross_entropy_mean", 5)
+    net.weights["w1"] = np.full_like(net.weights["w1"], np.nan)
+    training = net.training(tool, work, {"every": 4, "metrics": ["accuracy", "top2_accuracy", "loss"]})
+    for way in WAYS[:2]:
+        error = training.run(training.compile(way), "out", 4, "--evaluation-data", training.path("valid.npz"), "--checkpoint", training.path("checkpoints" + way[-1])) or "it ended well"
+        assert "the loss" in error, error
+        values = evaluations(training, "out")[-1]["evaluation"]
+        assert values["accuracy"] == values["top2_accuracy"] == 0 and values["loss"] is None, values
+        assert not os.path.islink(training.path(f"checkpoints{way[-1]}/best"))
 
 
 def check_padding(tool, work, ways):
@@ -214,8 +231,15 @@ def check_trainer(tool, work):
         assert trainer.metrics(batches) == evaluations(training, "out")[-1]["evaluation"]
         scores = trainer.evaluate(batches[0])
         assert list(scores) == ["y"] and np.allclose(scores["y"], net.scores({name: trainer[name] for name in net.weights}, batches[0]["x"]), rtol=1e-4, atol=1e-5)
+        assert trainer.evaluate({name: array[:3] for name, array in batches[0].items()})["y"].shape == (3, 5)
+        expect_error(lambda: trainer.step({name: array[:9] for name, array in rows.items()}), "a batch has 9 rows, but the program takes 8")
+        expect_error(lambda: trainer.step({name: array[:0] for name, array in rows.items()}), "a batch has 0 rows, but the program takes 8")
+        expect_error(lambda: trainer.step((rows["x"], rows["labels"])), "a batch is a tuple: give a dict of arrays by the names of the inputs, which are 'x', 'labels'")
+        expect_error(lambda: trainer.metrics([]), "metrics of no batch")
+        expect_error(lambda: trainer.metrics(batches[0]), "metrics of one batch: give a list of batches")
         expect_error(lambda: trainer.step({"x": rows["x"][:3], "labels": rows["labels"][:2]}), "the arrays of a batch have 2 and 3 rows")
     with autopar.Trainer(training.model, {"loss": net.loss, "optimizer": {"kind": "sgd", "lr": 0.1}}) as trainer:
+        expect_error(lambda: trainer.step(batches[-1]), "a batch has 3 rows, but the program takes 8; fewer are taken if the recipe has")
         expect_error(lambda: trainer.metrics(batches), "the recipe has no 'evaluation'")
 
 
@@ -255,6 +279,8 @@ def check_refusals(tool, work):
     refused(classes, "'metrics' is empty", evaluation={"metrics": []})
     refused(classes, "'best' is 'f1', which 'metrics' has not: loss", evaluation={"best": "f1"})
     refused(classes, "'every' must be an integer of 1 or more", evaluation={"every": 0})
+    refused(classes, "'patience' counts evaluations while the model trains: add 'every'", evaluation={"patience": 2})
+    refused(classes, "the metric 'top5_accuracy' does not go with", "no more classes than that", evaluation={"metrics": ["top5_accuracy"]})
     refused(classes, "'evaluation': unknown key 'evry'", evaluation={"evry": 5})
     refused(classes, "'evaluation' must be an object", evaluation=5)
     refused(classes, "'last_batch': 'keep' is none of drop, pad", last_batch="keep")
@@ -265,6 +291,7 @@ def check_refusals(tool, work):
     def fails(*said, options):
         error = training.run(program, "refused", STEPS, *options) or "it ran"
         assert all(words in error for words in said), f"no {said} in: {error}"
+    fails("--final", "valid.npz would replace the evaluation's data", options=("--evaluation-data", training.path("valid.npz"), "--final", training.path("valid.npz")))
     fails("there is no file 'none.npz'", options=("--evaluation-data", "none.npz"))
     fails("has no array 'labels', an input of the evaluation", options=("--evaluation-data", write(training, x=classes.rows(9, 1)["x"])))
     fails("the model has no input 'z'", options=("--evaluation-data", write(training, z=np.zeros(9, np.float32), **classes.rows(9, 1))))
@@ -288,6 +315,7 @@ def main():
     for loss, outputs in (("softmax_cross_entropy_mean", 5), ("masked_softmax_cross_entropy_mean", 5), ("mse_mean", 3), ("bce_with_logits_mean", 1)):
         checks.add(f"metrics of {loss}", lambda work, loss=loss, outputs=outputs: check_metrics(tool, work, loss, outputs, WAYS if outputs == 5 else WAYS[:4]))
     checks.add("the best", lambda work: check_best(tool, work))
+    checks.add("numbers that are none", lambda work: check_nan(tool, work))
     checks.add("padded batches", lambda work: check_padding(tool, work, [WAYS[0], WAYS[2], WAYS[4]]))
     checks.add("a Trainer", lambda work: check_trainer(tool, work))
     checks.add("running variances", lambda work: check_variances(tool, work))

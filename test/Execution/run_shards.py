@@ -181,6 +181,9 @@ def check_refusals(tool, work):
     refused("x-0001.npy': the array 'x' has 6 rows, but 'labels' of", "labels-0001.npy' has 7")
     os.remove(os.path.join(training.data, "x-0001.npy"))
     refused("labels-0001.npy' has the array 'labels' but no 'x'")
+    write_shards(training.data, arrays, "npy", (50, 57))
+    os.rename(os.path.join(training.data, "x-0001.npy"), os.path.join(training.data, "x-0002.npy"))
+    refused("labels-0001.npy' and", "x-0002.npy' stand at the same place, and their numbers are others")
     write_shards(training.data, {"x": arrays["x"]}, "npz", (107,))
     refused("input 'labels' is missing")
     write_shards(training.data, {name: array[:11] for name, array in arrays.items()}, "npz", (11,))
@@ -190,6 +193,11 @@ def check_refusals(tool, work):
     np.savez(os.path.join(work, "steps.npz"), **{name: array[:96].reshape(8, 12, *array.shape[1:]) for name, array in arrays.items()})
     refused("is given twice", options=("--data", os.path.join(work, "steps.npz")))
     refused("names two folders or patterns", options=("--data", training.data))
+    np.savez(os.path.join(work, "rows.npz"), **arrays)
+    refused("rows are read of a folder or a pattern of files", data=os.path.join(work, "rows.npz"))
+    refused("is no folder that is there", data=os.path.join(work, "nowhere"))
+    for option in ("--final", "--log", "--json"):
+        refused(f"{option} {training.data}/part-0000.npz would replace a shard of the run's data", options=(option, os.path.join(training.data, "part-0000.npz")))
     refused("--shuffle is of rows", data=os.path.join(work, "steps.npz"), options=("--shuffle", "1"))
     done = error_of(program, "--data", training.data)
     assert "rows of" in done and "add --steps N" in done, done
