@@ -109,7 +109,7 @@ class Wrong:
         load = autopar.load
         attempts = {
             "an unknown entry": (lambda: load(self.program, entry="big"), "no entry is called 'big'"),
-            "negative threads": (lambda: load(self.program, threads=-1), "threads, timeout_seconds and ranks may not be negative"),
+            "negative threads": (lambda: load(self.program, threads=-1), "threads is -1, but must be 0 or more"),
             "a negative timeout": (lambda: load(self.program, timeout=-1), "threads, timeout_seconds and ranks may not be negative"),
             "weights that are nowhere": (lambda: load(self.program, weights="/nowhere"), "/nowhere"),
             "a program that is nowhere": (lambda: load("/nowhere/model"), "/nowhere/model"),
