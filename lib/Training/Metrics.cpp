@@ -86,22 +86,22 @@ Tensors accuracy(TensorBuilder &b, const LossInputs &inputs, int64_t) {
 }
 
 /// A label's class is among the first k if fewer than k come before it: those
-/// with a higher score, and of equal ones those with a lower number. A score that
-/// is no number is never among them.
+/// with a higher score, and of equal ones those with a lower number. A score
+/// that is no number is never among them.
 Tensors topAccuracy(TensorBuilder &b, const LossInputs &inputs, int64_t k) {
   Value scores = inputs.output;
   int64_t dim = classDim(inputs);
   Type i32 = b.builder.getI32Type();
-  Value score = b.reduce(
-      ReduceKind::Sum, b.selectOrZero(isLabelOf(b, inputs), scores), dim);
+  Value score = b.reduce(ReduceKind::Sum,
+                         b.selectOrZero(isLabelOf(b, inputs), scores), dim);
   Value own = b.spread(score, scores, dim);
   Value number = b.iota(shapeOf(scores), elementOf(inputs.labels), dim);
   Value isLower = b.compare(ComparePredicate::Lt, number,
                             b.spread(inputs.labels, scores, dim));
-  Value isBefore = b.binary(
-      BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
-      b.binary(BinaryKind::And, b.compare(ComparePredicate::Eq, scores, own),
-               isLower));
+  Value isBefore =
+      b.binary(BinaryKind::Or, b.compare(ComparePredicate::Gt, scores, own),
+               b.binary(BinaryKind::And,
+                        b.compare(ComparePredicate::Eq, scores, own), isLower));
   Value before = b.reduce(ReduceKind::Sum, b.convert(isBefore, i32), dim);
   Value isScore = b.compare(ComparePredicate::Eq, score, score);
   Value isRight = b.binary(

@@ -126,9 +126,9 @@ RunEvaluation::Verdict BestEvaluation::judge(const std::vector<double> &values,
   bool isSound = std::isfinite(value);
   for (size_t i = 0; i < values.size(); ++i)
     isSound &= about.metrics[i].kind == Metric::Auc || !std::isnan(values[i]);
-  bool isBest = isSound &&
-                (!best || (metric.isHigherBetter ? value > best->value
-                                                 : value < best->value));
+  bool isBest =
+      isSound && (!best || (metric.isHigherBetter ? value > best->value
+                                                  : value < best->value));
   if (isBest)
     best = {metric.name, steps, value, 0};
   else if (best && isDue)

@@ -8,8 +8,8 @@
 namespace autopar::runtime {
 
 /// A result may replace the file of --weights, which is read before, but not
-/// the run's arrays and shards, what the program was compiled of, the executable, or
-/// another result.
+/// the run's arrays and shards, what the program was compiled of, the
+/// executable, or another result.
 Status checkWrittenFiles(const Run &run);
 
 } // namespace autopar::runtime

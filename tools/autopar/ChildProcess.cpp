@@ -1,9 +1,9 @@
 //===- ChildProcess.cpp - A program that another one runs -----------------===//
 
 #include "ChildProcess.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
 #include <atomic>
 #include <cerrno>
 #include <csignal>

@@ -49,8 +49,7 @@ Error RankChoice::readNumbers(StringRef program) {
     return path.takeError();
   ChildPlace place;
   place.output = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  auto code = runChild(
-      {program.str(), "--describe", "--json", *path}, place);
+  auto code = runChild({program.str(), "--describe", "--json", *path}, place);
   auto buffer = MemoryBuffer::getFile(*path);
   ::close(place.output);
   (void)sys::fs::remove(*path);
