@@ -234,7 +234,7 @@ def check_trainer(tool, work):
         assert trainer.evaluate({name: array[:3] for name, array in batches[0].items()})["y"].shape == (3, 5)
         expect_error(lambda: trainer.step({name: array[:9] for name, array in rows.items()}), "a batch has 9 rows, but the program takes 8")
         expect_error(lambda: trainer.step({name: array[:0] for name, array in rows.items()}), "a batch has 0 rows, but the program takes 8")
-        expect_error(lambda: trainer.step((rows["x"], rows["labels"])), "a batch is a tuple: give a dict of arrays by the names of the inputs, which are 'x', 'labels'")
+        expect_error(lambda: trainer.step((rows["x"], rows["labels"])), "inputs are a tuple: give a dict of arrays by the names of the inputs")
         expect_error(lambda: trainer.metrics([]), "metrics of no batch")
         expect_error(lambda: trainer.metrics(batches[0]), "metrics of one batch: give a list of batches")
         expect_error(lambda: trainer.step({"x": rows["x"][:3], "labels": rows["labels"][:2]}), "the arrays of a batch have 2 and 3 rows")
