@@ -160,8 +160,9 @@ TEST(RowReader, ReadsTheRanksRowsAndCounts) {
     int64_t count = step % 3 == 2 ? 2 : 4;
     for (int64_t i = 0; i < 4; ++i) {
       EXPECT_EQ(inputs[1][i] != 0, i < count) << step << " " << i;
-      if (i >= 2 && i < count) // of this rank
+      if (i >= 2 && i < count) { // of this rank
         EXPECT_EQ(rows[2 * i], float(step % 3 * 4 + i));
+      }
     }
   }
 }
