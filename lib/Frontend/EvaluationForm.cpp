@@ -8,9 +8,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Before this version a mask of Dropout has the type of its input.
+/// The mask of Dropout has the type of its input before this version.
 static constexpr int64_t kBooleanMasks = 10;
-/// Before this version BatchNormalization has `is_test`.
+/// BatchNormalization has `is_test` before this version.
 static constexpr int64_t kWithoutIsTest = 7;
 
 namespace {
@@ -21,7 +21,7 @@ struct Body {
   OnnxNodes *nodes = nullptr;
   int64_t opset = 0;
   StringSet<> outputs;
-  /// What is read in place of a value that is gone.
+  /// A value that is gone has here the one that is read in its place.
   StringMap<std::string> renamed;
 };
 

@@ -27,7 +27,7 @@ static bool isExternal(const TensorProto &tensor) {
 }
 
 //===----------------------------------------------------------------------===//
-// What fits
+// Comparison of tensors
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -125,7 +125,7 @@ private:
   OnnxModel::Contents &model;
   const TrainedTensors &trained;
   ModelOutput &output;
-  /// Where the file has data that the message may lack.
+  /// The file has data there that the message may lack.
   DenseMap<const TensorProto *, DataRange> ranges;
 };
 } // namespace

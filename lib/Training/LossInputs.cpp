@@ -39,7 +39,7 @@ LogicalResult LossInputs::findOutput() {
   return success();
 }
 
-/// Whether `value` is computed of the argument.
+/// True if `value` is computed of the argument.
 static bool dependsOn(Value value, BlockArgument argument) {
   llvm::SetVector<Value> reached;
   reached.insert(value);
@@ -161,7 +161,7 @@ LogicalResult LossInputs::find() {
   return success();
 }
 
-/// No input of the user's has the name.
+/// The input gets a name that none of the user's has.
 void LossInputs::addCountedRows() {
   MLIRContext *context = module.getContext();
   std::string name = "counted_rows";

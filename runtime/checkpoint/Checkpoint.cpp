@@ -179,7 +179,7 @@ public:
   RunReader(const FileReader &file, int64_t offset, int64_t bytes)
       : file(file), offset(offset), bytes(bytes) {}
 
-  /// From the byte `at` of the block.
+  /// Reads `count` bytes of the block, the first of which is its byte `at`.
   Status read(int64_t at, int64_t count, char *to) {
     if (count >= windowBytes / 4)
       return file.readDirect(offset + at, count, to);

@@ -18,7 +18,7 @@ namespace autopar::runtime {
 
 /// Disks take what begins and ends at such a byte without another copy.
 static constexpr int64_t sectorBytes = 4096;
-/// What is hashed while it is in the cache, and then written.
+/// A piece is hashed while it is in the cache, and then written.
 static constexpr int64_t pieceBytes = 8 << 20;
 
 std::string FileImage::header() const {

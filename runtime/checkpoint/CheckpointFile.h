@@ -23,7 +23,7 @@ class FileImage {
 public:
   /// Takes memory for a file of these blocks; nothing of it is touched yet.
   Status create(const std::vector<StateBlock> &blocks);
-  /// Where the bytes of a block go, by its number in create()'s list.
+  /// The bytes of a block go there, by its number in create()'s list.
   char *of(size_t block) const { return data() + places[block]; }
   char *data() const { return static_cast<char *>(image.data()); }
   int64_t size() const { return bytes; }

@@ -70,7 +70,7 @@ static std::vector<std::string> namesIn(const std::string &folder) {
   return names;
 }
 
-/// What a run that was killed has left: a checkpoint that was being replaced
+/// Cleans up after a run that was killed: a checkpoint that was being replaced
 /// gets its name again unless the new one has it; what is half written or half
 /// removed goes.
 static void cleanUp(const std::string &path) {
@@ -133,7 +133,7 @@ static Status synchronize(const std::string &folder) {
                 : Status::success();
 }
 
-/// What was written of a step becomes its checkpoint. One that a run which was
+/// Makes what was written of a step its checkpoint. One that a run which was
 /// begun again before it has left there is replaced: at any moment one of the
 /// two has the name, or is given it back by the next run.
 Status CheckpointFolder::takePlace(int64_t step) const {

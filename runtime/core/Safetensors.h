@@ -31,8 +31,8 @@ const char *safetensorsTypeName(aprt_dtype dtype);
 /// tensor of that name gets a prime, and one that has some already one more.
 std::string safetensorsName(const std::string &tensor);
 
-/// What a file with these arrays begins with; their bytes follow in the same
-/// order. `alignment`: of the byte at which the first one begins.
+/// Returns the header of a file with these arrays; their bytes follow in the
+/// same order. `alignment`: of the byte at which the first one begins.
 std::string
 safetensorsHeader(const std::vector<ArrayView> &arrays,
                   const std::map<std::string, std::string> &metadata,

@@ -21,8 +21,8 @@ public:
   DiskFile &operator=(const DiskFile &) = delete;
   ~DiskFile();
 
-  /// What stands under this name is lost. Takes room for `bytes`, so that a
-  /// full disk is known at once.
+  /// Replaces the file of this name, and takes room for `bytes`, so that a full
+  /// disk is known at once.
   Status open(const std::string &path, int64_t bytes);
   /// `nameAt` says in a message what is at the byte that was not written.
   Status write(const char *data, int64_t offset, int64_t bytes,

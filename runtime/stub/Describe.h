@@ -10,7 +10,7 @@
 
 namespace autopar::runtime {
 
-/// As --describe calls it: "cpu".
+/// Returns the name that --describe writes: "cpu".
 const char *targetName(Target target);
 
 /// --version: a line.

@@ -12,7 +12,7 @@
 namespace autopar::runtime {
 
 //===----------------------------------------------------------------------===//
-// What all ranks have
+// The evaluation of all ranks
 //===----------------------------------------------------------------------===//
 
 Status RunEvaluation::open(Program taken, const std::string &data) {

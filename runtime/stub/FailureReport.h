@@ -7,7 +7,7 @@
 
 namespace autopar::runtime {
 
-/// Where a program was when it failed.
+/// The phase in which a program was when it failed.
 enum class RunPhase { Preparing, Stepping, Telling };
 
 /// Tells `autopar run`, if it has started this program, how it failed. It names

@@ -36,8 +36,8 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
     APRT_TRY(checkLauncher(programs, ranks, place));
     ranks = place.world;
   }
-  // Where torchrun is left with one process, a program that has a plan for one
-  // rank takes that.
+  // The only process that torchrun is left with takes the plan for one rank, if
+  // the program has one.
   if (ranks == 0 && place.isOnly && checkRanks(programs, 1).ok())
     ranks = 1;
   if (ranks == 0)

@@ -111,7 +111,7 @@ const OptionRow optionTable[] = {
      "                     folder, or a pattern like 'data/*.npz', rows of "
      "the files are\n"
      "                     samples, read as steps need them "
-     "(docs/Training.md)",
+     "(docs/DataAndEvaluation.md)",
      [](Options &o, const std::string &v) {
        o.inputs.push_back(v);
        return Status::success();
@@ -338,7 +338,10 @@ std::string helpText(const std::string &program) {
     std::string left = std::string("  ") + row.name;
     if (*row.value)
       left += std::string(" ") + row.value;
-    left.resize(std::max<size_t>(left.size() + 1, 21), ' ');
+    constexpr size_t width = 21; // as further lines of help begin
+    if (left.size() >= width)
+      left += "\n";
+    left.resize(left.back() == '\n' ? left.size() + width : width, ' ');
     text += left + row.help + "\n";
   }
   return text;

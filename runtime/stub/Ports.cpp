@@ -177,7 +177,7 @@ static Status chooseEntry(const std::vector<Program> &programs,
   if (fitting.empty() && !wanted.empty())
     return Status::error("no entry is called '" + wanted +
                          "'; the entries:" + listEntries(programs, all));
-  // What is wrong is said of the entry that trains, input by input.
+  // The entry that trains is judged later, input by input.
   if (fitting.empty() && programs.front().manifest.trains()) {
     chosen = 0;
     return Status::success();

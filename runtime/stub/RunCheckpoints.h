@@ -27,7 +27,7 @@ public:
   /// the checkpoint's run was in them.
   Status check(const Manifest &program, const Options &options,
                RowStream &rows);
-  /// From where the run goes on, for a person; "" if it begins.
+  /// Tells a person from where the run goes on; "" if it begins.
   std::string goesOn(const Options &options) const;
 
   /// Null: the run begins.

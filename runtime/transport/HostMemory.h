@@ -14,7 +14,7 @@
 
 namespace autopar::runtime {
 
-/// Where a process keeps shared memory. Ranks send each other its bytes.
+/// The place of a process's shared memory. Ranks send each other its bytes.
 struct HostMemory {
   char boot[40] = {}; // differs from host to host
   char host[40] = {}; // the name of the host, cut off

@@ -5,7 +5,6 @@
 The convolutional net of measure_shards.py, on 1 and 2 ranks, alternating: the seconds of evaluations of 2048 rows in a training, and of the entry `evaluate` run for as many steps.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -13,12 +12,11 @@ import sys
 
 from measure_shards import BATCH, ROWS, log_of, write_net, write_shards
 from programs import error_of
+from training_runs import arguments_of_tool
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
+    arguments = arguments_of_tool(__doc__)
     arguments.add_argument("--runs", type=int, default=5)
     options = arguments.parse_args()
 

@@ -6,7 +6,6 @@ A convolutional net on images of 3x64x64. One epoch over all shards on 1, 2, 3 a
 losses are those of the same steps on one rank within rounding. Then 200 steps on the rows of one shard, and the same from memory, alternating: medians of the steps' seconds.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -19,7 +18,7 @@ from onnx import TensorProto, helper
 
 from programs import error_of
 from run_checkpoints import children
-from training_runs import write_model
+from training_runs import arguments_of_tool, write_model
 
 BATCH, SHAPE, ROWS = 32, (3, 64, 64), 2048  # rows of a shard: 96 MiB
 
@@ -74,9 +73,7 @@ def log_of(path):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
+    arguments = arguments_of_tool(__doc__)
     arguments.add_argument("--gigabytes", type=float, default=10)
     arguments.add_argument("--runs", type=int, default=5)
     options = arguments.parse_args()

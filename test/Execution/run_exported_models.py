@@ -211,7 +211,7 @@ def check_external(tool, work):
     assert not error, error
     with np.load(trained.path("out.npz")) as got:
         assert np.allclose(got["y"], trained.wanted(averaged)["y"], rtol=1e-4, atol=1e-5)
-    # What is not trained lies outside, too, and is copied; where it is missing the export says so, and leaves nothing.
+    # Tensors that are not trained lie outside, too, and are copied; where it is missing the export says so, and leaves nothing.
     save_file({"dense": trained.final["dense"]}, trained.path("some.safetensors"))
     told = export(tool, trained.path("some.safetensors"), "-o", trained.path("some.onnx"), "--model", trained.model)
     assert "1 tensor replaced; initializers as in the model, for the training has no state of them: 'filter', 'bias', 'offset' and 9 more" in told, told
@@ -251,7 +251,7 @@ def check_trainer(tool, work):
 
 
 #===------------------------------------------------------------------------===#
-# What is refused
+# Refusals
 #===------------------------------------------------------------------------===#
 
 
@@ -311,7 +311,7 @@ def check_refusals(tool, work):
         assert file.read() == before
     told = told_by(tool, run, "-o", "/dev/full", "--model", inside)
     assert told[0] == 1 and "cannot write '/dev/full': No space left on device" in told[1], told
-    # Without --model the tensors alone; without averages the note says so.
+    # The tensors alone are written without --model; the note says where averages are missing.
     code, told = told_by(tool, run, "-o", trained.path("averaged.safetensors"), "--averages")
     averaged = load_file(trained.path("averaged.safetensors"))
     assert code == 0 and all(np.array_equal(averaged[name], value) for name, value in load_file(trained.path("final.average.safetensors")).items()), told

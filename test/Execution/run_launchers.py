@@ -75,7 +75,7 @@ def command_of(training, program, out, steps, *options):
 
 
 #===------------------------------------------------------------------------===#
-# What ranks of a launcher compute
+# Results of a launcher's ranks
 #===------------------------------------------------------------------------===#
 
 
@@ -273,7 +273,7 @@ class Agents:
             time.sleep(0.1)  # the first one keeps the store
 
     def start(self, number):
-        # With the store that agents share an agent of torch 2.13 that comes later waits for an address that nobody writes again.
+        # An agent of torch 2.13 that comes later waits, with the store that agents share, for an address that nobody writes again.
         with open(self.logs[number], "a") as file:
             self.agents[number] = subprocess.Popen(self.command, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": self.alone})
 

@@ -55,19 +55,22 @@ class Runs:
         return load_file(self.path("gradients.safetensors"))
 
 
-def tool_and_folder(about):
-    """The arguments of a script that takes the compiler and a folder to work in."""
+def arguments_of_tool(about):
+    """Arguments of a script that takes the compiler and a folder to work in; it may add others."""
     arguments = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("tool")
     arguments.add_argument("folder")
-    return arguments.parse_args()
+    return arguments
+
+
+def tool_and_folder(about):
+    """The arguments of a script that takes no others."""
+    return arguments_of_tool(about).parse_args()
 
 
 def arguments_of_cases(about):
     """The arguments of a script that runs cases of ../shared/training."""
-    arguments = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("tool")
-    arguments.add_argument("folder")
+    arguments = arguments_of_tool(about)
     arguments.add_argument("cases", nargs="*")
     arguments.add_argument("--full", action="store_true")
     return arguments

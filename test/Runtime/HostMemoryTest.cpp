@@ -65,7 +65,7 @@ TEST_F(HostMemoryTest, AnotherHostIsNamed) {
       << text;
 }
 
-/// In a container processes have numbers of their own.
+/// Processes of a container have numbers of their own.
 TEST_F(HostMemoryTest, AnotherContainerIsSaid) {
   HostMemory real = first;
   ++first.inode;

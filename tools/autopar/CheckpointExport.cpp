@@ -38,7 +38,7 @@ std::string counted(size_t count, StringRef noun) {
   return std::to_string(count) + " " + noun.str() + (count == 1 ? "" : "s");
 }
 
-/// What is exported, from a checkpoint or a --final file, which stays open.
+/// The checkpoint or --final file that is exported; it stays open.
 class Source {
 public:
   Error open(const CheckpointOptions &options);
@@ -184,7 +184,7 @@ Error writeTensors(const Source &source, const std::string &output) {
 // ONNX
 //===----------------------------------------------------------------------===//
 
-/// What the copy has that may surprise.
+/// Tells what may surprise in the copy.
 void tellModel(const TrainedModelReport &report,
                std::vector<std::string> &notes) {
   notes.insert(notes.begin(), counted(report.replaced, "tensor") + " replaced");
@@ -222,7 +222,7 @@ Error writeModel(Source &source, const CheckpointOptions &options) {
   return Error::success();
 }
 
-/// What -o and --model ask for together.
+/// Checks what -o and --model ask for together.
 Error checkRequest(const CheckpointOptions &options) {
   StringRef output = options.output;
   if (output.empty())

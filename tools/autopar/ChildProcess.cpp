@@ -59,7 +59,7 @@ static std::vector<char *> environmentOf(const ChildPlace &place) {
   return entries;
 }
 
-/// In the new process: becomes the program, or tells `failures` why it cannot.
+/// Makes the new process the program, or tells `failures` why that cannot be.
 [[noreturn]] static void become(char **arguments, char **environment,
                                 const ChildPlace &place, pid_t parent,
                                 const sigset_t &signals, int failures) {

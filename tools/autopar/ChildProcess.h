@@ -16,7 +16,7 @@ void passOnSignals();
 /// The first of them that came; 0: none.
 int signalThatCame();
 
-/// What a program gets beside its arguments.
+/// A program gets this beside its arguments.
 struct ChildPlace {
   std::vector<std::string> environment; // NAME=VALUE, instead of what is there
   int output = -1;                      // its stdout, unless it is negative

@@ -165,7 +165,7 @@ Expected<std::string> RankChoice::chooseAgain(ArrayRef<std::string> command,
   if (++deaths[device] < kMostDeaths)
     return "";
   deaths.erase(device);
-  // What only runs the program cannot be asked: its ranks stay.
+  // A script that runs the program cannot be asked: the ranks stay as they are.
   if (numbers.empty())
     if (Error error = readNumbers(command.front()))
       consumeError(std::move(error));

@@ -16,15 +16,15 @@ namespace autopar::driver {
 std::string valueOf(llvm::ArrayRef<std::string> command,
                     llvm::StringRef option);
 
-/// On how many ranks, and which GPUs, the next run goes on: on as many as
-/// before, until a rank has died twice on a device.
+/// Chooses on how many ranks, and which GPUs, the next run goes on: on as many
+/// as before, until a rank has died twice on a device.
 class RankChoice {
 public:
   void addTo(CommandLine &line);
   /// Checks the options against the program.
   llvm::Error prepare(llvm::ArrayRef<std::string> command);
-  /// After a run that failed: what a note says about the next one. An error if
-  /// too few devices are left.
+  /// Chooses anew after a run that failed, and returns what a note says about
+  /// the next one. An error if too few devices are left.
   llvm::Expected<std::string> chooseAgain(llvm::ArrayRef<std::string> command,
                                           const RunFailure &failure);
   /// Changes a command and its environment to what was chosen.

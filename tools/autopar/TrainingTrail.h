@@ -9,7 +9,7 @@
 
 namespace autopar::driver {
 
-/// How a program failed, as it tells `autopar run` (FailureReport.h of the
+/// The failure of a program, as it tells `autopar run` (FailureReport.h of the
 /// runtime).
 struct RunFailure {
   std::string message; // "" if it told nothing
@@ -23,14 +23,15 @@ struct RunFailure {
 /// Reads what the program wrote; the file may be empty.
 RunFailure readFailure(llvm::StringRef path);
 
-/// How far a training is, by its folder of checkpoints and its log.
+/// The folder of checkpoints and the log tell how far a training is.
 class TrainingTrail {
 public:
   TrainingTrail(std::string folder, std::string log);
 
   /// The newest checkpoint's step; -1: there is none.
   int64_t savedStep() const;
-  /// From which step it goes on, and how many that the log has it takes again.
+  /// Tells from which step the training goes on, and how many steps of the log
+  /// it takes again.
   std::string textOfRestart() const;
   /// Changes whenever a step is saved or logged.
   std::string mark() const;

@@ -17,14 +17,14 @@ struct TrainedTensor {
   std::function<llvm::Error(char *to)> read;
 };
 
-/// By name. Those that may be states of a run, inputs of its model, are not
-/// required to be tensors of the model.
+/// Tensors of a training by name. Those that may be states of a run, inputs of
+/// its model, are not required to be tensors of the model.
 struct TrainedTensors {
   std::string from; // the file or folder that has them, for messages
   std::map<std::string, TrainedTensor> tensors;
 };
 
-/// What became of a model, for people.
+/// The report tells people what became of a model.
 struct TrainedModelReport {
   unsigned replaced = 0; // tensors
   /// Initializers of floats that are as they were.
