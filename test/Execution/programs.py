@@ -12,6 +12,11 @@ def error_of(*command, timeout=300):
     return (done.stderr.strip()[-400:] or f"{os.path.basename(command[0])} ended with {done.returncode}") if done.returncode else None
 
 
+def shared_names():
+    """The names of autopar's shared memory in this host. Other programs that run at the same time have names of their own."""
+    return {name for name in os.listdir("/dev/shm") if name.startswith("autopar")}
+
+
 def said_of_run(text):
     """Of what a program said what is not of this host's cores, which ranks may have to share."""
     return "".join(line for line in text.splitlines(keepends=True) if "share this host" not in line)

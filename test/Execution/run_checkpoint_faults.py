@@ -197,7 +197,7 @@ def check_read_only(tool, work):
 def check_other_disk(tool, work):
     """Checkpoints behind a link into another file system."""
     faulty = Faulty(tool, work)
-    there = f"/dev/shm/autopar-checkpoints-{os.getpid()}"
+    there = f"/dev/shm/checkpoints-{os.getpid()}"
     if not os.path.isdir("/dev/shm") or os.stat("/dev/shm").st_dev == os.stat(work).st_dev:
         return print("SKIP: there is no other file system", flush=True)
     try:

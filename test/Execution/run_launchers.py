@@ -18,7 +18,7 @@ import time
 import numpy as np
 from safetensors.numpy import load_file
 
-from programs import error_of
+from programs import error_of, shared_names
 from run_checkpoints import checkpoints_of, children, perceptron
 from run_evaluation import Net
 from run_joined import LAUNCHERS
@@ -208,7 +208,7 @@ def check_faults(tool, work):
     program, long = training.compile("--ranks 3"), 10000000
     usual = training.command(program, "out", 4, "--timeout", "3")
     other = shutil.copy(training.compile("--ranks 3 --strategy data"), training.path("other"))
-    before = sorted(os.listdir("/dev/shm"))
+    before = shared_names()
     Launched([usual] * 2, world=3).expect_failure("rank 2 did not arrive within 3 s", "3 ranks")
     Launched([usual, [other, *usual[1:]], usual]).expect_failure("rank 1 runs another program, or with other options, than rank 0")
     Launched([usual, usual, [*usual, "--steps", "5"]]).expect_failure("rank 2 runs another program, or with other options")
@@ -225,7 +225,7 @@ def check_faults(tool, work):
     run.ranks[2].send_signal(signal.SIGCONT)
     run.expect_failure("rank 2 did not arrive within 2 s")
     check_lock(training, program)
-    assert sorted(os.listdir("/dev/shm")) == before, "something is left in /dev/shm"
+    assert shared_names() == before, "something is left in /dev/shm"
 
 
 def check_hosts(training, command):

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 
 import autopar  # noqa: E402
 from expected import expect_error  # noqa: E402
-from programs import error_of  # noqa: E402
+from programs import error_of, shared_names  # noqa: E402
 from run_indices import write_recommender  # noqa: E402
 from session_faults import Wrong  # noqa: E402
 from training_runs import report, write_model  # noqa: E402
@@ -359,10 +359,10 @@ except autopar.AutoparError as error:
 
 def left_by(body):
     """Runs it; it may leave nothing behind."""
-    descriptors, shared = len(os.listdir("/proc/self/fd")), set(os.listdir("/dev/shm"))
+    descriptors, shared = len(os.listdir("/proc/self/fd")), shared_names()
     body()
     soon(lambda: len(os.listdir("/proc/self/fd")) == descriptors, f"{len(os.listdir('/proc/self/fd')) - descriptors} descriptors are left")
-    assert set(os.listdir("/dev/shm")) == shared, "shared memory is left"
+    assert shared_names() == shared, "shared memory is left"
 
 
 def main():
