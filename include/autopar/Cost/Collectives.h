@@ -1,7 +1,7 @@
 //===- Collectives.h - Seconds of collectives on a cluster ------*- C++ -*-===//
 //
 // GPUs run NCCL's algorithms and protocols, processors the runtime's own. The
-// formulas are in docs/PlanFile.md ("What things cost").
+// formulas are in docs/Costs.md.
 //
 //===----------------------------------------------------------------------===//
 
