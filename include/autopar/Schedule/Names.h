@@ -13,7 +13,7 @@ inline constexpr llvm::StringLiteral kRowRank = "autopar.row_rank";
 inline constexpr llvm::StringLiteral kInPlace = "autopar.in_place";
 inline constexpr llvm::StringLiteral kSequence = "autopar.sequence";
 inline constexpr llvm::StringLiteral kLayouts = "autopar.layouts";
-/// The stream that the op's work is put on; absent: 0.
+/// The stream on which the op's work is put; without the attribute 0.
 inline constexpr llvm::StringLiteral kStream = "autopar.stream";
 // On buffers.
 inline constexpr llvm::StringLiteral kValue = "autopar.value";
