@@ -76,7 +76,7 @@ static int64_t rounded(int64_t bytes) {
 
 namespace {
 
-/// How many of some times come before one: a Fenwick tree.
+/// Counts how many of some times come before a given one, by a Fenwick tree.
 class TimeCounts {
 public:
   explicit TimeCounts(int64_t times) : sums(times + 1, 0) {}
@@ -175,7 +175,7 @@ private:
   TimeCounts begins, ends;
   std::vector<unsigned> stamps; // the last request that met each
   std::vector<Placed> ofId;
-  std::vector<Placed> byOffset, recent; // those sorted, and those since
+  std::vector<Placed> byOffset, recent; // sorted requests, and newer ones
 };
 
 } // namespace

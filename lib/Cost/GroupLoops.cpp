@@ -145,8 +145,8 @@ bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   return true;
 }
 
-/// Whether what group `id` computes is in memory for others: other groups read
-/// it, or what is no group.
+/// Returns whether `value`, which group `id` computes, is in memory because
+/// others read it: other groups, or ops that are in no group.
 bool Grouping::isReadOutside(Value value, int64_t id) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!isLive(user))

@@ -230,7 +230,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
   }
   if (open.whole || open.remapped)
     return;
-  // One result is stored once its row is read, another may read it later.
+  // A result is stored when its row has been read, and another result may still
+  // read that row.
   bool onlyElements = open.rowLength && group.outputs.size() > 1;
   SmallVector<bool> taken(group.inputs.size());
   auto pairUp = [&](unsigned index, llvm::function_ref<bool(Value)> isWanted) {

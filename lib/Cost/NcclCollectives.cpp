@@ -19,8 +19,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// What adapters leave of a network's rate: 24 of 25 GB/s (HDR), 46 to 48 of 50
-/// (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
+/// The share of a network's rate that adapters reach: 24 of 25 GB/s (HDR), 46
+/// to 48 of 50 (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
 static constexpr double kNetworkShare = 0.95;
 /// Messages of an exchange that are on their way at once: what NCCL gives one
 /// batch of work (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
@@ -33,7 +33,7 @@ struct Protocol {
   std::string algorithm, name;
   double base, nvlink, pcie, network; // of a launch, and of each hop
   double share;                       // of a link's rate that carries data
-  /// Of trees, what they reach of it, as in CollectiveAlgorithm.
+  /// The shares of the rate that trees reach, as in CollectiveAlgorithm.
   std::vector<double> treeShares;
 
   bool isSimple() const { return name == "Simple"; }
@@ -107,7 +107,7 @@ static double wireSecondsPerByte(const Link &link) {
 
 namespace {
 
-/// What one collective takes by each protocol.
+/// The seconds of one collective by each protocol.
 class Formulas {
 public:
   Formulas(const Cluster &cluster, ReshardKind kind,

@@ -128,7 +128,7 @@ ReshardTable::reduce(const Numbered &from, const Numbered &to,
   return result;
 }
 
-/// All but the bytes.
+/// The key of a change: everything but the bytes.
 SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
   SmallVector<uint64_t, 16> key{partials[change.from].number,
                                 partials[change.to].number};

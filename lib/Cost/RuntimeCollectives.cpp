@@ -1,18 +1,19 @@
 //===- RuntimeCollectives.cpp - Collectives between processors ------------===//
 //
-// Over links that carry messages: p ranks, n bytes, latency a, b seconds per
-// byte (Thakur, Rabenseifner and Gropp, "Optimization of collective
-// communication operations in MPICH", 2005). Across nodes a collective runs in
-// each node, then between nodes with 1/g of the bytes per device, then in each
-// node again.
+// The formulas over links that carry messages have p ranks, n bytes, latency a,
+// and b seconds per byte (Thakur, Rabenseifner and Gropp, "Optimization of
+// collective communication operations in MPICH", 2005). Across nodes a
+// collective runs in each node, then between nodes with 1/g of the bytes per
+// device, then in each node again.
 //
-// In shared memory every rank copies what others need into staging of all,
-// meets them, and copies or reduces what it needs out of it
-// (runtime/transport/SharedMemoryCollectives.cpp). What a rank reads of its own
-// tensor and of the staging of others, and what it writes of the result, counts
-// alike; its own staging stays in caches. The link's rate B is that of each of
-// two ranks that gather: of n bytes it reads n/2 and n/2, writes n and sends
-// n/2 in n/2B, so that it moves 4B.
+// In shared memory every rank copies the parts that others need into staging
+// memory of all ranks, meets the others, and copies or reduces the parts that
+// it needs from there (runtime/transport/SharedMemoryCollectives.cpp). The
+// bytes that a rank reads of its own tensor, reads of the others' staging and
+// writes of the result count alike; its own staging stays in caches. The link's
+// rate B is that of each of two ranks that gather n bytes. Such a rank reads
+// n/2 twice, writes n, and sends n/2, all in n/2B seconds; so it moves 4B a
+// second.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ struct Line {
   Line operator*(double factor) const {
     return {factor * latency, factor * perByte};
   }
-  /// The same of 1/g of the bytes.
+  /// The line for 1/g of the bytes.
   Line ofShare(int64_t g) const { return {latency, perByte / double(g)}; }
   CollectiveAlgorithm named(StringRef name) const {
     return {name, "", latency, perByte};
@@ -85,7 +86,8 @@ static Line reduceInSlices(const Link &link, int64_t p) {
   return throughMemory(link, p, 2, 2 + 2 * others(p));
 }
 
-/// Of the whole each gives a share and gets all, or gives all and gets a share.
+/// Each rank gives its share of the whole and gets all of it, or gives all of
+/// it and gets a share.
 static Line gatherOrScatter(const Link &link, int64_t p) {
   return sharesMemory(link) ? throughMemory(link, p, 1, 2) : scatter(link, p);
 }
@@ -109,7 +111,7 @@ CollectiveAlgorithms runtimeAlgorithms(const Cluster &cluster, ReshardKind kind,
                                        const CommunicatorShape &shape) {
   const Link &near = cluster.withinNode, &far = cluster.betweenNodes;
   int64_t g = shape.ranksPerNode, k = shape.nodes;
-  int64_t sharers = shape.fewestPerNode; // of what crosses nodes
+  int64_t sharers = shape.fewestPerNode; // ranks that share what crosses nodes
   switch (kind) {
   case ReshardKind::AllReduce: {
     if (k == 1)

@@ -11,7 +11,7 @@ namespace autopar {
 // States
 //===----------------------------------------------------------------------===//
 
-/// Whether `item` may write buffer `out` over `in`, which it reads.
+/// Returns whether `item` may write buffer `out` over `in`, which it reads.
 static bool isInPlace(const WorkItem &item, unsigned out, unsigned in) {
   return count(item.reads, in) == 1 && any_of(item.inPlace, [&](auto pair) {
            return item.writes[pair.first] == out &&
