@@ -171,7 +171,7 @@ static void keepPromises(Operation *composite, ValueRange replacements,
   }
 }
 
-/// What the equality checker finds the parts by.
+/// Numbers the parts, so that the equality checker finds them.
 static void numberParts(Operation *composite, ArrayRef<Operation *> parts) {
   auto origin =
       composite->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);

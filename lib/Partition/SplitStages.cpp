@@ -127,7 +127,8 @@ private:
     return !repeated.contains(value.getDefiningOp());
   }
 
-  /// Of a repeated op, whose readers come later: those of its results.
+  /// The stages that compute the op. A repeated op is computed in the stages
+  /// that read its results, which come later in the program.
   SmallVector<int64_t, 2> stagesThatCompute(Operation *op) {
     if (!repeated.contains(op))
       return {stageOf(op)};
@@ -192,7 +193,8 @@ private:
       send(whole, local, stage);
   }
 
-  /// One channel per value and reading stage.
+  /// Sends a value to a stage; there is a channel for each value and reading
+  /// stage.
   void send(Value whole, Value local, int64_t stage) {
     auto it = readers.find(whole);
     if (it == readers.end())
@@ -246,7 +248,7 @@ private:
     return recv.getResult();
   }
 
-  /// How a value of @step is sharded, as insert-reshards left it.
+  /// The sharding of a value of @step after insert-reshards.
   Attribute shardingOf(Value value) const {
     Operation *def = value.getDefiningOp();
     if (auto reshard = dyn_cast<ReshardOp>(def))
@@ -268,8 +270,8 @@ private:
   int64_t stages;
   const ModuleMesh &moduleMesh;
   DenseSet<Operation *> repeated; // depend on no input
-  /// Of arguments, values that are sent and repeated ones: the stages that read
-  /// them, in order.
+  /// The stages that read a value, in order: for arguments, values that are
+  /// sent, and repeated values.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
   DenseMap<std::pair<Value, int64_t>, int64_t> channels;
   int64_t nextChannel = 0;
