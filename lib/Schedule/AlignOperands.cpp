@@ -31,16 +31,18 @@ static constexpr double kLeastFlops = 2.5e8;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a device of a stage holds by the plan, and may.
+/// The bytes that a device of a stage holds by the plan, and those that it may
+/// hold.
 class StageMemory {
 public:
   StageMemory(ModuleOp module, int64_t stage) : module(module), stage(stage) {}
   LogicalResult read();
 
-  /// Whether a GEMM fits beside what was taken: `constants` stay, `others` are
-  /// there while it runs. If so they are taken. An estimate: padded constants
-  /// count beside those that they may replace, pads that a later GEMM reads too
-  /// until the first has run.
+  /// Returns whether a GEMM fits beside the bytes taken so far, and if so takes
+  /// its bytes: `constants` stay, `others` are there while it runs. This is an
+  /// estimate: padded constants count beside the constants that they may
+  /// replace, and pads that a later GEMM reads too count only until the first
+  /// GEMM has run.
   bool take(int64_t constants, int64_t others);
   /// Says in the plan what was taken.
   void write();
@@ -129,7 +131,7 @@ public:
   Aligner(const TargetTable &table, bool tf32, StageMemory &memory)
       : table(table), tf32(tf32), memory(memory) {}
   void align(Operation *op);
-  /// What it has made of operands.
+  /// The pads that it has made of operands.
   ArrayRef<Operation *> pads() const { return made; }
 
 private:

@@ -99,7 +99,7 @@ Value Placement::bufferFor(Value value, Operation *user) {
   return buffer = op;
 }
 
-/// Of the inputs that results may be written over, those that they are.
+/// Decides over which of the inputs that allow it results are written.
 void Placement::decideInPlace(KernelOp kernel) {
   auto may = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
   if (!may)
@@ -143,8 +143,8 @@ void Placement::rewriteCommunication(Operation *op) {
   placed->removeDiscardableAttr(schedule::kLayouts);
 }
 
-/// What the attributes of an argument or result say of it, its local type and
-/// its place.
+/// A dictionary of an argument's or result's attributes, its local type and its
+/// place.
 DictionaryAttr Placement::describe(DictionaryAttr attributes, Type type,
                                    Value value) {
   auto place = placeOf(value);

@@ -54,7 +54,7 @@ bool SetupPadding::findSetup(BlockArgument argument) {
   return true;
 }
 
-/// Nothing but one op reads the setup value.
+/// Returns whether one op alone reads the setup value.
 bool SetupPadding::readsAlone(BlockArgument argument) {
   Attribute source = attribute(argument, AutoparDialect::kSource);
   return isa<SetupResultAttr>(source) && argument.hasOneUse() &&
@@ -64,7 +64,7 @@ bool SetupPadding::readsAlone(BlockArgument argument) {
          });
 }
 
-/// The same constant in @setup.
+/// The value in @setup that is the same constant.
 Value SetupPadding::inSetup(BlockArgument argument) {
   Attribute source = attribute(argument, AutoparDialect::kSource);
   if (auto result = dyn_cast<SetupResultAttr>(source))

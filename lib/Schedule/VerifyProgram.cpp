@@ -113,7 +113,8 @@ LogicalResult Program::findFunctions() {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// What a row of the table and an entry of a function have in common.
+/// Reads the fields that a row of the table and an entry of a function have in
+/// common.
 FailureOr<Entry> Program::read(Operation *at, Attribute attribute,
                                StringRef what) {
   auto fields = dyn_cast<DictionaryAttr>(attribute);
@@ -215,7 +216,7 @@ LogicalResult Program::verifyPlace(func::FuncOp func, const Entry &entry) {
                           << " as " << entry.local << ", but it is " << row;
 }
 
-/// Where an argument comes from and where it is are one fact.
+/// Checks an argument: its source and its place must belong together.
 LogicalResult Program::verifyArgument(func::FuncOp func, const Entry &entry,
                                       ArrayRef<Entry> setupResults) {
   if (auto result = dyn_cast_or_null<SetupResultAttr>(entry.what)) {
