@@ -13,7 +13,7 @@
 
 namespace autopar {
 
-/// How the members of a communicator are placed on nodes.
+/// The placement of a communicator's members on nodes.
 struct CommunicatorShape {
   int64_t ranks = 1;
   int64_t nodes = 1;

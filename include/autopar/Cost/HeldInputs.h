@@ -13,9 +13,9 @@
 
 namespace autopar {
 
-/// Whether each device's block is one piece of the whole tensor's row-major
-/// memory, and lies inside it. Blocks of rows are one piece, blocks of columns
-/// are not.
+/// Returns whether each device's block is one piece of the whole tensor's
+/// row-major memory, and lies inside it. Blocks of rows are one piece, blocks
+/// of columns are not.
 bool isOnePiece(llvm::ArrayRef<int64_t> shape, const Sharding &sharding,
                 const Mesh &mesh);
 

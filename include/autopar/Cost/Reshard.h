@@ -65,8 +65,8 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
 
-/// Whether a change from values that are partial so, to values that are partial
-/// so, performs a reduction.
+/// Returns whether a change from values that are partial so, to values that are
+/// partial so, performs a reduction.
 bool reduces(llvm::ArrayRef<Partial> from, llvm::ArrayRef<Partial> to);
 
 /// Sum of the steps' seconds.

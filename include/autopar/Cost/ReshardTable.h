@@ -27,7 +27,7 @@ public:
   /// A number for `text`; keys hold the number in place of the text.
   uint64_t numberOf(llvm::StringRef text);
 
-  /// What is known of a change.
+  /// The known prices of a change.
   struct Change {
     std::mutex mutex;
     llvm::SmallDenseMap<int64_t, double, 4> seconds; // by bytes of an element
@@ -76,10 +76,10 @@ public:
   double seconds(unsigned from, unsigned to, unsigned type) {
     return seconds(from, to, type, prices);
   }
-  /// By numbers.
+  /// Prices by the numbers of both shardings and of the type.
   using Prices = llvm::DenseMap<uint64_t, double>;
-  /// The same, remembered in `known`. Several threads may call it, each with
-  /// its own `known`.
+  /// Does the same and remembers prices in `known`. Several threads may call
+  /// it, each with its own `known`.
   double seconds(unsigned from, unsigned to, unsigned type,
                  Prices &known) const;
   double seconds(const Sharding &from, const Sharding &to,

@@ -49,7 +49,7 @@ struct LibraryCalls {
 
   bool take(mlir::Type elementType) const;
   bool take(Activation activation) const;
-  /// Whether some epilogue has these steps in this order.
+  /// Returns whether some epilogue has these steps in this order.
   bool take(llvm::ArrayRef<EpilogueStep> steps) const;
 };
 
@@ -72,7 +72,7 @@ struct TargetTable {
   unsigned maxOps = 64;
   CommunicationRules communication;
 
-  /// Whether a step's call of `kind` reads a constant in packed form.
+  /// Returns whether a step's call of `kind` reads a constant in packed form.
   /// `isReadPlain` says that other work of the step reads the constant in its
   /// plain form.
   bool packs(GroupKind kind, bool isReadPlain) const {

@@ -36,7 +36,7 @@ struct WorkItem {
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
 };
 
-/// How a target communicates.
+/// The rules of a target's communication.
 struct CommunicationRules {
   /// Communication runs beside compute items; communication items run one after
   /// the other.
@@ -64,11 +64,11 @@ struct WorkList {
   std::vector<WorkState> states;
 };
 
-/// For each state, whether its next value cannot be computed in the state's
-/// memory while the items keep their order: the state is read after the next
-/// value is written, or the item that writes it reads the state in a way that
-/// is not in place. The next value must then be computed elsewhere and copied
-/// at the end.
+/// Tells for each state whether its next value cannot be computed in the
+/// state's memory while the items keep their order: the state is read after the
+/// next value is written, or the item that writes it reads the state in a way
+/// that is not in place. The next value must then be computed elsewhere and
+/// copied at the end.
 std::vector<bool> statesToCopy(const WorkList &work);
 
 /// Chooses an order of the items in which reads come after writes, and writes

@@ -13,9 +13,9 @@ namespace autopar {
 /// operand.
 mlir::Value storageOf(mlir::Value value);
 
-/// For each result of `func`, whether it needs a copy because its memory is
-/// that of an argument or of another result. A setup value may be another name
-/// of a parameter, and a state may stay as it is; both need no copy.
+/// Tells for each result of `func` whether it needs a copy because its memory
+/// is that of an argument or of another result. A setup value may be another
+/// name of a parameter, and a state may stay as it is; both need no copy.
 llvm::SmallVector<bool> resultsToCopy(mlir::func::FuncOp func);
 
 /// A work list whose buffers are the storages of a function's values.
@@ -29,7 +29,7 @@ public:
   unsigned bufferOf(mlir::Value value);
 
   WorkList list;
-  /// For each entry of list.states, the number of its result.
+  /// The number of the result for each entry of list.states.
   llvm::SmallVector<unsigned> stateResults;
 
 private:

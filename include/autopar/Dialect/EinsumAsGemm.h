@@ -26,7 +26,7 @@ struct EinsumAsGemm {
   llvm::SmallVector<int64_t, 4> batch;
   int64_t m = 1, n = 1, k = 1;
   llvm::SmallVector<int64_t, 6> aStrides, bStrides, cStrides;
-  /// How many trailing dimensions of the result make up n. A bias with their
+  /// The trailing dimensions of the result that make up n. A bias with their
   /// shape has one value per column.
   llvm::SmallVector<int64_t, 2> columnShape;
 };

@@ -20,7 +20,7 @@ void setResultAttrs(mlir::func::FuncOp function, llvm::StringRef name,
 /// attribute.
 int64_t stageOf(mlir::Operation *op);
 
-/// Whether the function is `@step`, or the `@step_s` of a stage.
+/// Returns whether the function is `@step`, or the `@step_s` of a stage.
 bool isStep(mlir::func::FuncOp function);
 
 } // namespace autopar

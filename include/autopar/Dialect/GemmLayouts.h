@@ -16,7 +16,7 @@ namespace autopar {
 llvm::SmallVector<Layout>
 readImages(KernelOp kernel, llvm::function_ref<Layout(mlir::Value)> layoutOf);
 
-/// Whether `op` is a kernel that only transposes its operand.
+/// Returns whether `op` is a kernel that only transposes its operand.
 bool isTransposing(mlir::Operation *op);
 
 } // namespace autopar

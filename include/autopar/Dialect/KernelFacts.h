@@ -13,14 +13,14 @@
 
 namespace autopar {
 
-/// If an op has more operands than this, each of its elements comes from one
-/// operand that the element's index chooses, and all operands are in memory.
+/// An op with more operands than this takes each element from the one operand
+/// that the element's index chooses, and all of its operands are in memory.
 constexpr unsigned kManyOperands = 8;
 
 /// The op's role in loops; Opaque for an op that is no kernel.
 LoopRole loopRoleOf(mlir::Operation *op);
 
-/// Whether the op is a collective, a send or a receive.
+/// Returns whether the op is a collective, a send or a receive.
 bool isCommunication(mlir::Operation *op);
 
 /// The getRowRank of a RowReduction.
@@ -49,7 +49,7 @@ std::optional<ReadBlock> readBlockOf(mlir::Operation *op);
 /// Changes the op so that its operand is that block.
 void readFromBlock(mlir::Operation *op);
 
-/// Whether `spread` (a Spread) holds one value per column of the
+/// Returns whether `spread` (a Spread) holds one value per column of the
 /// GEMM, or per channel of the convolution, that `libraryOp` computes: its
 /// operand is then a bias. Its result is added to the library op's result,
 /// possibly after a reshape.

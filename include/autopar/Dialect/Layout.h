@@ -34,8 +34,8 @@ Layout batchExchanged(size_t rank);
 Layout canonicalLayout(llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<int64_t> layout);
 
-/// Whether a dense tensor of `shape` has each element at the same place in both
-/// layouts, which then differ in dimensions of size 1 only.
+/// Returns whether a dense tensor of `shape` has each element at the same place
+/// in both layouts, which then differ in dimensions of size 1 only.
 bool sameMemory(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a,
                 llvm::ArrayRef<int64_t> b);
 
@@ -78,8 +78,9 @@ std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
 /// computes `op` and the layout of images and result matters to it.
 std::optional<mlir::Value> imageOperandOf(mlir::Operation *op);
 
-/// For an op that has an imageOperandOf and is a depthwise convolution, whose
-/// elements each add up terms of one channel of many: the number of terms.
+/// The number of terms that each element of the result adds up, if the op has
+/// an imageOperandOf and is a depthwise convolution, whose elements add up
+/// terms of one channel of many.
 std::optional<int64_t> depthwiseTerms(mlir::Operation *op);
 
 } // namespace autopar

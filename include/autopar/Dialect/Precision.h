@@ -26,8 +26,8 @@ PrecisionClass precisionClassOf(mlir::Operation *op);
 mlir::Value convertTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, mlir::Type element);
 
-/// Whether the module allows matrix multiplications of f32 to round their
-/// operands to tf32.
+/// Returns whether the module allows matrix multiplications of f32 to round
+/// their operands to tf32.
 bool allowsTf32(mlir::ModuleOp module);
 
 } // namespace autopar

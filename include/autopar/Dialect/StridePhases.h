@@ -17,7 +17,7 @@ struct Positions {
 /// read with the same positions.
 struct StridePhase {
   Positions positions;
-  int64_t start, count; // of the points
+  int64_t start, count; // the first point, and how many there are
   int64_t offset;       // the window that reads `start` with the first position
   int64_t dilation;     // windows from one position to the next
 

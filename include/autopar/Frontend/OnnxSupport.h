@@ -13,10 +13,10 @@ namespace autopar {
 /// An operator of the standard, as `autopar ops` lists it.
 struct OnnxOpSupport {
   llvm::StringRef name;
-  std::vector<int64_t>
-      versions; // of the standard; empty if the operator is not compiled
-  llvm::StringRef leftOut; // the uses of it that are not compiled, or why it is
-                           // not compiled at all
+  /// The versions of the standard that changed it; empty if it is not compiled.
+  std::vector<int64_t> versions;
+  /// The uses of it that are not compiled, or why it is not compiled at all.
+  llvm::StringRef leftOut;
 };
 /// All operators by name; those that are compiled come first.
 std::vector<OnnxOpSupport> onnxOpSupport();

@@ -33,7 +33,7 @@ mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands,
                             mlir::TypeRange resultTypes);
 
-/// How a loop nest computes an op.
+/// The way in which a loop nest computes an op.
 enum class LoopRole {
   Source,    // no tensor is read: constant, iota, block_offset
   Pointwise, // the result element at index i reads each operand at i

@@ -74,7 +74,8 @@ public:
   /// The sub-axes that a name stands for: "tensor" is the whole axis,
   /// "tensor.1" one of its sub-axes. It is nullopt if there is no such axis.
   std::optional<llvm::SmallVector<unsigned>> lookup(llvm::StringRef ref) const;
-  /// The inverse of lookup. Whole axes are written by their own name.
+  /// Names sub-axes; the inverse of lookup. Whole axes are written by their own
+  /// name.
   llvm::SmallVector<std::string> spell(llvm::ArrayRef<unsigned> subAxes) const;
 
   /// Number of blocks that the sub-axes make together.
@@ -128,8 +129,8 @@ struct Partial {
   }
 };
 
-/// How a value is sharded over the mesh. A value partial over a sub-axis is the
-/// reduction of what the devices along that sub-axis hold.
+/// A value's sharding over the mesh. A value that is partial over a sub-axis is
+/// the reduction of the terms that the devices along that sub-axis hold.
 struct Sharding {
   llvm::SmallVector<DimSharding, 3> dims;
   llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
@@ -152,8 +153,8 @@ int64_t localSize(int64_t size, const DimSharding &dim, const Mesh &mesh);
 llvm::SmallVector<int64_t> localShape(llvm::ArrayRef<int64_t> shape,
                                       const Sharding &sharding,
                                       const Mesh &mesh);
-/// Whether some block is not full: the size is no multiple of the number of
-/// blocks.
+/// Returns whether some block is not full: the size is no multiple of the
+/// number of blocks.
 bool isUneven(int64_t size, const DimSharding &dim, const Mesh &mesh);
 /// `[{"data"}, {}] partial {"tensor": sum}`: stable text, for keys and
 /// messages.
@@ -186,7 +187,7 @@ struct Factor {
 /// size.
 struct Window {
   int64_t size = 1, stride = 1, dilation = 1, padLow = 0;
-  double fill = 0; // what positions outside the operand read as
+  double fill = 0; // the number that positions outside of the operand read as
 };
 
 /// The factors that make up one dimension, major to minor. A dimension without
@@ -241,9 +242,9 @@ using Assignment = llvm::SmallVector<Choice>;
 llvm::SmallVector<unsigned, 2> subAxesOf(const Assignment &assignment,
                                          unsigned factor);
 
-/// Whether `factor` may be split into `parts` blocks. A factor that shares a
-/// dimension with others must be the major one of those that have more than one
-/// element, and `parts` must divide its size.
+/// Returns whether `factor` may be split into `parts` blocks. A factor that
+/// shares a dimension with others must be the major one of those that have more
+/// than one element, and `parts` must divide its size.
 bool canSplit(const ShardingRule &rule, unsigned factor, int64_t parts);
 
 struct OpShardings {

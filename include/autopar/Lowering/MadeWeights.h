@@ -15,7 +15,7 @@ namespace autopar {
 /// entries read it.
 class MadeWeights {
 public:
-  /// One parameter: `size` bytes at `offset` of the weights.
+  /// A parameter: `size` bytes at `offset` of the weights.
   struct Piece {
     std::string name;
     int64_t offset = 0, size = 0;
@@ -47,7 +47,7 @@ public:
   /// The name of the file beside the executable; for weights inside it, a word
   /// for that.
   std::string name() const;
-  /// Whether the file of the weights is the one at `other`.
+  /// Returns whether the file of the weights is the one at `other`.
   bool isFile(llvm::StringRef other) const;
 
 private:

@@ -21,7 +21,7 @@ namespace autopar {
 std::unique_ptr<mlir::Pass> createPlaceWeights(PlaceWeightsOptions options,
                                                const OnnxModel *model,
                                                MadeWeights *made);
-/// If set, the program is added to `programs` and nothing is written.
+/// Receives the program, if it is set; nothing is written then.
 std::unique_ptr<mlir::Pass>
 createWriteExecutable(std::vector<ProgramBytes> *programs);
 

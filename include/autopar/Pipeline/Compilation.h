@@ -73,12 +73,12 @@ public:
   mlir::LogicalResult importModel();
   mlir::LogicalResult deriveStep();
   mlir::LogicalResult makePlan();
-  /// All phases up to `last`; Executable adds the program to `to`, which Lower
-  /// and later phases need.
+  /// Runs all phases up to `last`. Executable adds the program to `to`, which
+  /// Lower and later phases need.
   mlir::LogicalResult runThrough(Phase last, ExecutableParts *to = nullptr);
-  /// The same; importModel has been called before.
+  /// Does the same after importModel was called.
   mlir::LogicalResult runOn(Phase last, ExecutableParts *to = nullptr);
-  /// The same; makePlan has been called before.
+  /// Does the same after makePlan was called.
   mlir::LogicalResult runPlanned(Phase last, ExecutableParts *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
@@ -95,7 +95,7 @@ public:
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
-  /// Whether this entry evaluates what another entry trains.
+  /// Returns whether this entry evaluates what another entry trains.
   bool evaluatesTrained() const {
     return request.trained && request.recipe.empty();
   }

@@ -7,11 +7,12 @@
 
 namespace autopar {
 
-/// Whether a persistent tensor is an input. Each micro-batch reads its own part
-/// of it from the host's memory.
+/// Returns whether a persistent tensor is an input. Each micro-batch reads its
+/// own part of it from the host's memory.
 bool isHeldInput(BufferOp buffer);
 
-/// Whether a persistent tensor is a state, which a step reads and writes.
+/// Returns whether a persistent tensor is a state, which a step reads and
+/// writes.
 bool isState(BufferOp buffer);
 
 /// The index of the parameter or setup value that `memref` is, among the

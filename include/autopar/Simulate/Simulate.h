@@ -31,12 +31,12 @@ struct Activity {
   ActivityKind kind = ActivityKind::Kernel;
   std::string name; // of its ONNX node
   int64_t stream = 0;
-  double seconds = 0;  // of kernels and communication, from when it can begin
+  double seconds = 0;  // from when a kernel or communication can begin
   int64_t channel = 0; // for sends and receives
   int64_t event = 0;   // for records and waits
-  /// For collectives: the place in SimulatedProgram::communicators.
+  /// The place of a collective in SimulatedProgram::communicators.
   size_t communicators = 0;
-  int64_t bytesInUse = 0; // of the arena, while it runs
+  int64_t bytesInUse = 0; // bytes of the arena in use while it runs
 };
 
 /// The activities of each device of a stage; all of its devices do the same.
@@ -44,7 +44,7 @@ struct StageProgram {
   std::vector<Activity> activities;
   int64_t streams = 1;
   int64_t weightBytes = 0; // parameters, states and inputs that steps read
-  int64_t arenaBytes = 0;  // of the arena, which is there all the time
+  int64_t arenaBytes = 0;  // the size of the arena
 };
 
 struct SimulatedProgram {
@@ -56,8 +56,8 @@ struct SimulatedProgram {
   /// The messages that a channel holds before they are received. 0: a send ends
   /// with its receive.
   int64_t channelSlots = 0;
-  /// For each way in which a stage's devices are split into communicators, the
-  /// communicator of each device. Empty: all devices of a stage are in one.
+  /// The communicator of each device, for each way in which a stage's devices
+  /// are split into communicators. Empty: all devices of a stage are in one.
   std::vector<std::vector<int64_t>> communicators;
   /// The node of each device of all stages, and the cores of each node, which
   /// its CPU ranks share. 0: each rank has a core of its own. The seconds of
@@ -85,7 +85,7 @@ struct StageTimes {
 };
 
 struct Timeline {
-  std::vector<TimelineEntry> entries; // of a device of each stage in order
+  std::vector<TimelineEntry> entries; // one device of each stage, in order
   std::vector<StageTimes> stages;     // means of its devices
   /// The seconds of a step; if steps overlap, from the end of one to the end of
   /// the next.

@@ -12,9 +12,9 @@
 
 namespace autopar {
 
-/// Whether `name` matches `pattern`, in which `*` stands for any text and `?`
-/// for any character. Every other character stands for itself, since names have
-/// brackets, slashes and dots.
+/// Returns whether `name` matches `pattern`, in which `*` stands for any text
+/// and `?` for any character. Every other character stands for itself, since
+/// names have brackets, slashes and dots.
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
 /// `; nearest: 'wte.weight', 'wpe.weight'`: the names that `wanted` may have

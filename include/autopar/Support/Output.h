@@ -24,8 +24,8 @@ llvm::Error toError(const runtime::Status &status);
 /// Writes `text` as the whole of `path`.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef text);
 
-/// Whether `path` is written to stdout. Text for a person then belongs on
-/// stderr.
+/// Returns whether `path` is written to stdout. Text for a person then belongs
+/// on stderr.
 bool goesToStdout(llvm::StringRef path);
 
 } // namespace autopar

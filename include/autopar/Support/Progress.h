@@ -26,7 +26,7 @@ public:
     double redraw = .2; // seconds between two drawings of the bar
     double again = 30;  // seconds between two lines
   };
-  /// Whether the environment has AUTOPAR_PROGRESS=off.
+  /// Returns whether the environment has AUTOPAR_PROGRESS=off.
   static bool isOff();
   /// The settings for stderr: a bar if it is a terminal. Nothing is shown if
   /// the environment has AUTOPAR_PROGRESS=off.

@@ -74,7 +74,7 @@ public:
   mlir::FailureOr<Everywhere> loadEarly(mlir::Operation *user, int64_t number,
                                         const Place &place);
 
-  /// If set, it is called with the results of every op as they are computed.
+  /// Called, if set, with the results of every op as they are computed.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Everywhere>)> observe;
 
 private:

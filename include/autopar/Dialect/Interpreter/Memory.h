@@ -26,7 +26,7 @@ struct Place {
   mlir::ShapedType type;
 };
 
-/// Whether two places have a byte in common.
+/// Returns whether two places have a byte in common.
 bool overlap(const Place &a, const Place &b);
 
 /// Chooses the elements to store, by their number in memory: the number of

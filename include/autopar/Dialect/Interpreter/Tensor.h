@@ -25,7 +25,7 @@ struct Tensor {
   std::vector<int64_t> ints;  // used otherwise
 
   Tensor() = default;
-  /// All elements zero.
+  /// Makes a tensor whose elements are all zero.
   explicit Tensor(mlir::RankedTensorType type);
 
   mlir::Type element() const { return type.getElementType(); }
