@@ -64,16 +64,17 @@ typedef struct autopar_session_options {
 AUTOPAR_API int32_t autopar_session_open(const char *path,
                                          const autopar_session_options *options,
                                          autopar_session **session);
-/// Null is fine. No other call of the session may be under way. An entry is not
-/// closed: it ends with its session.
+/// Closes a session; null is allowed. No other call of the session may be under
+/// way. An entry must not be closed: it ends with its session.
 AUTOPAR_API void autopar_session_close(autopar_session *session);
 
 /// The entries that are loaded (`autopar compile --entry`): the same model with
 /// other sizes. Those that store a weight or a state alike have it in common.
 AUTOPAR_API int64_t autopar_session_entries(const autopar_session *session);
-/// One of the entries, for the functions below: they tell of its tensors and
-/// states, and its steps are taken. The session itself is its first entry. Null
-/// if there is none of this number.
+/// An entry of the program, which the functions below take as they take a
+/// session: they then tell about the entry's tensors and states, and take its
+/// steps. The session itself is its first entry. The result is null if there is
+/// no entry of this number.
 AUTOPAR_API autopar_session *autopar_session_entry(autopar_session *session,
                                                    int64_t index);
 /// The entry's name, as --entry was written; "" where there is one program.
@@ -198,8 +199,8 @@ AUTOPAR_API int32_t autopar_session_save(autopar_session *session,
 AUTOPAR_API int32_t autopar_session_resume(autopar_session *session,
                                            const char *path, int64_t *step,
                                            const char **notes);
-/// The same for a recipe that has changed: states of these roles, by names with
-/// commas between, need not be in the checkpoint and stay as they are.
+/// Resumes although the recipe has changed: states of the given roles (names
+/// with commas between) need not be in the checkpoint and stay as they are.
 AUTOPAR_API int32_t autopar_session_resume_ignoring(autopar_session *session,
                                                     const char *path,
                                                     const char *roles,
