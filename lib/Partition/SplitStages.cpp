@@ -127,8 +127,8 @@ private:
     return !repeated.contains(value.getDefiningOp());
   }
 
-  /// The stages that compute the op. A repeated op is computed in the stages
-  /// that read its results, which come later in the program.
+  /// The stages that compute the op; for a repeated op those that read its
+  /// results.
   SmallVector<int64_t, 2> stagesThatCompute(Operation *op) {
     if (!repeated.contains(op))
       return {stageOf(op)};
@@ -193,8 +193,7 @@ private:
       send(whole, local, stage);
   }
 
-  /// Sends a value to a stage; there is a channel for each value and reading
-  /// stage.
+  /// Sends a value to a stage, over a channel of its own.
   void send(Value whole, Value local, int64_t stage) {
     auto it = readers.find(whole);
     if (it == readers.end())
@@ -270,8 +269,7 @@ private:
   int64_t stages;
   const ModuleMesh &moduleMesh;
   DenseSet<Operation *> repeated; // depend on no input
-  /// The stages that read a value, in order: for arguments, values that are
-  /// sent, and repeated values.
+  /// The stages, in order, that read an argument, a sent or a repeated value.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
   DenseMap<std::pair<Value, int64_t>, int64_t> channels;
   int64_t nextChannel = 0;
