@@ -49,7 +49,8 @@ public:
 
   /// The access of a loop group to `operand`.
   Access resolve(mlir::Value operand) const;
-  /// The value whose buffer `value` names: what its reshapes read.
+  /// The value whose buffer `value` names: reshapes are followed to their
+  /// operand.
   mlir::Value storageOf(mlir::Value value) const;
   bool isLive(mlir::Operation *op) const { return live.lookup(op); }
   bool hasOneLiveUse(mlir::Value value) const;

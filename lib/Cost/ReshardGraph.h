@@ -7,8 +7,8 @@
 
 namespace autopar {
 
-/// The shardings between two and the steps that join them, listed once: what
-/// the cheapest path takes is then soon found for elements of any size.
+/// The shardings between two given ones and the steps that join them, listed
+/// once. The cheapest path for elements of any size is then found quickly.
 class ReshardGraph {
 public:
   /// Builds the graph between two shardings. The result is nullptr if there are

@@ -297,8 +297,8 @@ void StepTable::allReduce() {
     allReduce(ReduceKind(kind));
 }
 
-/// Every subset of what is partial by `kind` and not wanted so: the others may
-/// be scattered.
+/// Adds an all-reduce for every subset of the runs that are partial by `kind`
+/// and not wanted so: the other runs may be scattered.
 void StepTable::allReduce(ReduceKind kind) {
   SmallVector<unsigned> all;
   for (const auto &[index, partial] : enumerate(partials))

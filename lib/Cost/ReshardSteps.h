@@ -35,7 +35,7 @@ struct ReshardMove {
 /// Lists the steps that lead from a sharding towards the target.
 class StepTable {
 public:
-  /// Keeps references to `shape` and `runs`.
+  /// Keeps references to `shape` and `runs`, which must outlive it.
   StepTable(const Sharding &from, const Sharding &to,
             llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
             const SubAxisRuns &runs);
@@ -43,7 +43,7 @@ public:
 
   const ReshardState &start() const { return startState; }
   const ReshardState &target() const { return targetState; }
-  /// They are there until the next call.
+  /// The steps from a state; they are valid until the next call.
   llvm::MutableArrayRef<ReshardMove> steps(const ReshardState &from);
   /// The sharding, over sub-axes.
   Sharding shardingOf(const ReshardState &state) const;

@@ -47,8 +47,9 @@ struct Line {
 
 static double levels(int64_t ranks) { return Log2_64_Ceil(ranks); }
 
-/// The whole, of which each rank gets or gives its share: a ring, or halving
-/// and doubling where the count is a power of two.
+/// A scatter or gather of the whole, of which each rank gets or gives its
+/// share: halving and doubling if the number of ranks is a power of two,
+/// otherwise a ring.
 static Line scatter(const Link &link, int64_t p) {
   double rounds = isPowerOf2_64(p) ? levels(p) : double(p - 1);
   return {rounds * latency(link),
@@ -68,7 +69,7 @@ static bool sharesMemory(const Link &link) {
   return link.kind == "shared-memory";
 }
 
-/// A rank moves so many times n bytes.
+/// A collective in shared memory, in which a rank moves `moved` times n bytes.
 static Line throughMemory(const Link &link, int64_t p, int meetings,
                           double moved) {
   if (p == 1)
@@ -80,8 +81,8 @@ static Line throughMemory(const Link &link, int64_t p, int meetings,
 
 static double others(int64_t p) { return double(p - 1) / double(p); }
 
-/// Each reads its own, a slice of what the others gave, their slices of the
-/// result, and writes that.
+/// An all-reduce in slices: each rank reads its own tensor, a slice of the
+/// others' tensors and the others' slices of the result, and writes the result.
 static Line reduceInSlices(const Link &link, int64_t p) {
   return throughMemory(link, p, 2, 2 + 2 * others(p));
 }
@@ -101,8 +102,9 @@ static CollectiveAlgorithms allReduce(const Link &link, int64_t p) {
   if (!sharesMemory(link))
     return {(scatter(link, p) * 2).named("scatter and gather"),
             doubling(link, p).named("doubling")};
-  // Everyone reduces what all gave. The runtime does so for two, and for more
-  // where there is little (16 KiB), which is about where it is faster.
+  // In the direct algorithm everyone reduces the tensors of all. The runtime
+  // uses it for two ranks, and for more ranks up to 16 KiB, which is about
+  // where it is faster.
   Line direct = throughMemory(link, p, 1, double(p) + 1);
   return {direct.named("direct"), reduceInSlices(link, p).named("slices")};
 }

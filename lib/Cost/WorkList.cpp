@@ -70,8 +70,8 @@ static std::vector<Storage> findLifetimes(const WorkList &work) {
 }
 
 /// Communication on its own stream is known to be done when a kernel touches
-/// what it, or one after it, writes. Reusing its buffers before would make the
-/// kernels wait.
+/// the result of it, or of communication after it. Reusing its buffers before
+/// that would make kernels wait.
 static void extendOverCommunication(const WorkList &work,
                                     std::vector<Storage> &lives) {
   int64_t end = work.items.size();

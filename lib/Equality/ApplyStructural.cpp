@@ -232,8 +232,8 @@ LogicalResult Structural::appendMinor(int64_t dim) {
   return success();
 }
 
-/// Bytes outside (fill, past the extent) stay what they are only if they are
-/// the neutral element too.
+/// Bytes outside of the value (fill, and past the extent) stay known only if
+/// they are the neutral element, too.
 LogicalResult Structural::apply(KeepFirstOp keep) {
   if (failed(checkUnused()))
     return failure();

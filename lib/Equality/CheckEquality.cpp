@@ -37,7 +37,7 @@ public:
     return checkAllSaid();
   }
 
-  /// The proof is done: nothing of it stays in the IR.
+  /// Removes the claims and the copies, since the proof is done.
   void removeClaims() {
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {

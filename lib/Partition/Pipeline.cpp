@@ -11,7 +11,8 @@ using namespace mlir;
 namespace autopar {
 
 void buildDecomposePipeline(OpPassManager &manager) {
-  // The planned program as it is: the checker decomposes by itself.
+  // Keeps the planned program before composites are decomposed: the checker
+  // decomposes by itself.
   manager.addPass(createKeepGlobal());
   // Runs before reshards are inserted, because parts have shardings of their
   // own, between which reshards go.
@@ -42,7 +43,7 @@ void buildPartitionPipeline(OpPassManager &manager) {
   // Runs after the last pass that changes the local program, and removes the
   // copies.
   manager.addPass(createCheckEquality());
-  // Last: it finds what any of them left.
+  // Runs last, to find what any pass has left.
   manager.addPass(createVerifyPartition());
 }
 

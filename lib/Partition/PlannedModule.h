@@ -32,8 +32,8 @@ mlir::FailureOr<ModuleMesh> getModuleMesh(mlir::ModuleOp module);
 /// The functions that Partition works on: all but the kept global copies.
 llvm::SmallVector<mlir::func::FuncOp> activeFunctions(mlir::ModuleOp module);
 
-/// `attribute` as a sharding (the dialect has verified it); an error where
-/// there is none. `what` names the value.
+/// Reads `attribute` as a sharding, which the dialect has verified. It is an
+/// error if there is none; `what` names the value.
 mlir::FailureOr<Sharding> readSharding(mlir::Operation *at,
                                        mlir::Attribute attribute,
                                        const ModuleMesh &moduleMesh,

@@ -96,8 +96,8 @@ public:
   SmallVector<StageFunction, 0> functions;
 
 private:
-  /// Who reads what: stages of arguments, stages that a value is sent to,
-  /// stages that compute a repeated one.
+  /// Collects who reads values: the stages of arguments, the stages to which a
+  /// value is sent, and the stages that compute a repeated one.
   LogicalResult collect() {
     Block &body = step.getBody().front();
     for (Operation &op : body.without_terminator()) {

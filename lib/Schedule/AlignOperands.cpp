@@ -18,12 +18,13 @@ namespace autopar {
 #define GEN_PASS_DEF_ALIGNOPERANDS
 #include "autopar/Schedule/Passes.h.inc"
 
-/// Padding moves its operands and results once more, and their epilogue is a
-/// kernel beside the GEMM: worth it where it multiplies so often for each of
-/// their bytes. (An H100 with cuBLASLt 13.1: 95 TF/s without, 700 with, beside
-/// 3 TB/s.)
+/// The least multiplications per byte for which padding is worth it. Padding
+/// moves operands and results once more, and the epilogue becomes a kernel
+/// beside the GEMM. (On an H100 with cuBLASLt 13.1 a GEMM reaches 95 TF/s
+/// without padding and 700 TF/s with it, beside 3 TB/s of memory.)
 static constexpr double kLeastFlopsPerByte = 64;
-/// A smaller GEMM takes no longer than the launch of that kernel.
+/// The least multiplications of a GEMM that is padded: a smaller one takes no
+/// longer than the launch of the kernel of its epilogue.
 static constexpr double kLeastFlops = 2.5e8;
 
 //===----------------------------------------------------------------------===//
@@ -44,7 +45,7 @@ public:
   /// replace, and pads that a later GEMM reads too count only until the first
   /// GEMM has run.
   bool take(int64_t constants, int64_t others);
-  /// Says in the plan what was taken.
+  /// Adds the bytes taken to the plan.
   void write();
 
 private:
@@ -157,7 +158,8 @@ Value *Aligner::findPad(Value value, ArrayRef<int64_t> more) {
   return nullptr;
 }
 
-/// It multiplies enough for what it moves, and there is memory for it.
+/// Returns whether the GEMM multiplies enough for the bytes that it moves, and
+/// there is memory for the padding.
 bool Aligner::isWorthIt(Operation *op, const GemmGrowth &growth) {
   double moved = 0;
   int64_t constants = 0, others = 0;

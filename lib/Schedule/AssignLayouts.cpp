@@ -27,8 +27,8 @@ using KnownLayouts = llvm::DenseMap<Value, Layout>;
 /// Layouts of what passes between stages, by channel and number.
 using Messages = std::map<int64_t, SmallVector<Layout>>;
 
-/// Decides in program order: what each op wants of its operands, and what it
-/// gives its results.
+/// Chooses layouts in program order: those in which each op wants its operands,
+/// and those that it gives its results.
 class LayoutChoice {
 public:
   LayoutChoice(func::FuncOp func, Messages &messages)
@@ -171,7 +171,8 @@ static void carryThrough(Block &body, Operation *root, bool backward,
         carryTo(&op, operand, known);
 }
 
-/// Copies before and after would cost more than channels last save.
+/// Returns whether the convolution leaves its tensors row-major, because copies
+/// before and after would cost more than channels last save.
 bool LayoutChoice::staysRowMajor(KernelOp kernel, Operation *root) {
   return mayStayRowMajor(root) && !images.contains(kernel.getResult(0)) &&
          llvm::all_of(kernel.getInputs(), [&](Value input) {

@@ -31,8 +31,8 @@ namespace autopar {
 namespace {
 
 constexpr unsigned kStreams = 2;
-/// A point of the program: 0 is its start, the op number i of work is i + 1.
-/// Before is what has not happened on a stream.
+/// Points of the program: 0 is its start, and op number i of the work is i + 1.
+/// kBefore stands for work that has not happened on a stream.
 constexpr int64_t kBefore = -1;
 using Points = std::array<int64_t, kStreams>; // per stream
 constexpr Points kNever = {kBefore, kBefore};
@@ -147,8 +147,8 @@ Points Dependences::conflictsOf(Operation *op, unsigned stream, int64_t point) {
   return conflicts;
 }
 
-/// Waits for what the stream does not know to be done. What a wait brings with
-/// it needs none.
+/// Adds waits for conflicts that the stream does not know to be done. Work that
+/// an added wait implies needs no wait of its own.
 void Dependences::step(unsigned stream, int64_t point,
                        const Points &conflicts) {
   for (unsigned other = 0; other < kStreams; ++other) {

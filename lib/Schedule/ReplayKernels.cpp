@@ -1,10 +1,10 @@
 //===- ReplayKernels.cpp - What a kernel reads where it writes ------------===//
 //
 // A kernel's iterations run in any order and at the same time. Iteration i
-// computes of each output the i-th of its elements in memory, or, where rows
-// are reduced, a row of them, and reads before it writes. So an output may be
-// stored over an input only if each iteration reads of it no other element than
-// those that it writes, whatever output it reads them for.
+// computes the i-th element in memory of each output, or, if rows are reduced,
+// the i-th row, and reads before it writes. So an output may be stored over an
+// input only if each iteration reads only those elements of the input that it
+// writes itself, for all outputs.
 //
 //===----------------------------------------------------------------------===//
 

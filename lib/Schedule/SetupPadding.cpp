@@ -34,7 +34,8 @@ RankedTensorType SetupPadding::globalType(Value padded,
   return cast<RankedTensorType>(padded.getType()).clone(global);
 }
 
-/// Makes it where there is none; false: it has no such result as the argument.
+/// Finds @setup, or makes one if there is none. It returns false if @setup has
+/// no result for the argument.
 bool SetupPadding::findSetup(BlockArgument argument) {
   std::string name = ("setup_" + Twine(stageOf(step))).str();
   setup = module.lookupSymbol<func::FuncOp>(name);
@@ -104,7 +105,7 @@ StringAttr SetupPadding::nameOf(BlockArgument argument) {
   return StringAttr::get(module.getContext(), name);
 }
 
-/// `value` takes the place of the setup value that nothing else reads.
+/// Puts `value` in the place of a setup value that nothing else reads.
 void SetupPadding::replace(BlockArgument argument, Value value,
                            RankedTensorType global) {
   auto source =
@@ -116,7 +117,8 @@ void SetupPadding::replace(BlockArgument argument, Value value,
   step.setArgAttr(argument.getArgNumber(), AutoparDialect::kGlobalType, type);
 }
 
-/// `value` becomes a setup value beside the constant; the step's argument.
+/// Makes `value` a setup value beside the constant, and returns the step's
+/// argument for it.
 Value SetupPadding::append(BlockArgument argument, Value value,
                            RankedTensorType global) {
   Builder builder(module.getContext());

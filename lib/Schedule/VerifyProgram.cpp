@@ -1,7 +1,7 @@
 //===- VerifyProgram.cpp - What a program's functions and tables say ------===//
 //
-// Replays see one function; Lowering also reads what the module says of all of
-// them. Here the one is held against the other.
+// Replays see one function at a time, while Lowering also reads the module's
+// tables about all functions. This pass compares the functions with the tables.
 //
 //===----------------------------------------------------------------------===//
 
