@@ -23,7 +23,8 @@ def StackParameters : Pass<"autopar-stack-parameters", "::mlir::ModuleOp"> {
     A packed projection tensor<1536x512xf32>, of which @step reads rows 0 to 511, 512 to 1023 and 1024 to 1535 by themselves,
     becomes a tensor<3x512x512xf32>: queries, keys and values then split along their heads where they are stored, with their
     gradients and the optimizer's states. `file_shape` of its source says what its shape in files is. An optimizer that
-    tells rows from columns keeps its parameters as they are. Without a recipe: only what `autopar.trained_states` has so.
+    tells rows from columns keeps its parameters as they are. Without a recipe only the parameters that `autopar.trained_states`
+    has as stacks become stacks.
   }];
   let dependentDialects = ["::autopar::AutoparDialect", "::mlir::func::FuncDialect"];
 }
