@@ -21,7 +21,7 @@ using namespace recurrent;
 
 namespace {
 
-/// What tells the three operators apart.
+/// The differences between the three operators.
 struct Kind {
   int64_t gates;
   bool hasCell;
@@ -43,7 +43,7 @@ private:
   Value keep(Value fresh, Value old, int64_t step);
   State unroll(int64_t d, SmallVector<Value> &outputs);
   void finish(ArrayRef<SmallVector<Value>> outputs, ArrayRef<State> last);
-  /// Of a state: direction d of input i, or zeros.
+  /// The initial value of a state: direction d of input i, or zeros.
   Value initialOf(unsigned i, int64_t d);
   Value stackStates(ArrayRef<Value> states);
 
@@ -174,8 +174,8 @@ Value Recurrence::keep(Value fresh, Value old, int64_t step) {
                      old);
 }
 
-/// All steps of direction d; `outputs` gets hidden [B, H] by step. Going
-/// backward, a sequence begins at its own last step.
+/// Unrolls all steps of direction d. `outputs` gets the hidden state [B, H] of
+/// each step. Backward, a sequence begins at its own last step.
 State Recurrence::unroll(int64_t d, SmallVector<Value> &outputs) {
   Direction with = direction(d);
   bool backward = d == 1 || firstIsReverse;

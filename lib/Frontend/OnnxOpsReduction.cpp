@@ -38,7 +38,7 @@ Value keepDims(OnnxNode &node, Value x, ArrayRef<int64_t> original,
   return node.reshape(x, shape);
 }
 
-/// What a reduction does before, while and after it.
+/// A function that a reduction applies before or after it.
 using Step = Value (*)(OnnxNode &, Value);
 Value same(OnnxNode &, Value x) { return x; }
 Value absolute(OnnxNode &node, Value x) {

@@ -1,8 +1,8 @@
 //===- OnnxOpsSampling.cpp - ONNX reads between the elements of images ----===//
 //
-// Where a point reads is computed from its place, dimension by dimension: the
-// elements around it (taps) and how much each counts. A tap is a gather of all
-// channels of a point at once, from images with their channels last:
+// The elements that a point reads (taps), and their weights, are computed from
+// its place, dimension by dimension. A tap is a gather of all channels of a
+// point at once, from images with their channels last:
 //
 //   data [n, c, d1, d2] => [n, d1*d2, c];  grid [n, o1, o2, 2] => points [n, o]
 //   sum over taps of weight[n, o] * data[n, position[n, o], c]
@@ -84,7 +84,7 @@ struct Tap {
   Value inside; // whether it is in the image; null: always
 };
 
-/// One dimension of the image, and where points are in it.
+/// A dimension of the image, and the positions of points in it.
 class Line {
 public:
   Line(OnnxNode &node, const Sampling &sampling, int64_t size)
