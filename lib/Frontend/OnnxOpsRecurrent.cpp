@@ -3,8 +3,8 @@
 // Unrolled: all inputs are multiplied with W by one einsum over all steps; then
 // each step is a matrix multiplication with R and elementwise ops
 // (RecurrentCells.h). T steps, B sequences, I inputs, H hidden units, G gates.
-// Of 16-bit floats the einsums are in the node's type, as is the hidden state
-// that they read; all else is in f32.
+// If the node's type is a 16-bit float, the einsums and the hidden state that
+// they read have that type, and all else is in f32.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,8 +65,9 @@ Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
   return node.compare(ComparePredicate::Gt, result, node.splatLike(result, 0));
 }
 
-/// Where a function of floats follows the sum: floats that hold it. Of integers
-/// the result's whole part is taken.
+/// Converts x to floats that hold its sum, for a reduction that ends with a
+/// function of floats. If x has integers, the caller takes the result's whole
+/// part.
 Value forFunction(OnnxNode &node, Value x) {
   if (isa<FloatType>(OnnxNode::elementOf(x)))
     return node.widened(x);

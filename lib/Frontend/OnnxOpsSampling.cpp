@@ -123,8 +123,8 @@ Value Line::positionOf(Value place) const {
                                         : position;
 }
 
-/// What is between an outer element and its border stays there. The borders of
-/// cubic samples are those of their taps, as in onnxruntime and PyTorch.
+/// A position between an outer element and its border stays there. A cubic
+/// sample's taps are brought inside one by one, as in onnxruntime and PyTorch.
 Value Line::broughtInside(Value position) const {
   if (sampling.padding == Padding::Zeros ||
       (sampling.padding == Padding::Border && sampling.mode == Mode::Cubic))
@@ -145,7 +145,8 @@ Tap Line::tapOf(Value position) const {
   Tap tap;
   if (sampling.padding == Padding::Zeros)
     tap.inside = isInside(node, position, 0, size - 1);
-  // Of linear weights one tap at most is beyond a border, by one.
+  // A linear sample needs no reflection: one of its taps at most is beyond a
+  // border, by one.
   if (sampling.padding == Padding::Reflection && sampling.mode == Mode::Cubic)
     position = reflect(node, position, low, high);
   tap.index = node.convert(clampTo(node, position, 0, size - 1),

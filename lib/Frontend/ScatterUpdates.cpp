@@ -208,7 +208,8 @@ static Value putApart(OnnxNode &node, Value data, Value part, int64_t dim,
 
 Value writeBlock(OnnxNode &node, Value data, Value part,
                  ArrayRef<Positions> block) {
-  // What is inside of the dimension and of those before it, each time.
+  // Holds, in each iteration, the positions of `dim` and of the dimensions
+  // before it.
   SmallVector<Positions> inside(block);
   for (int64_t dim = int64_t(block.size()); dim-- > 0;) {
     part = block[dim].step == 1 || block[dim].count == 1

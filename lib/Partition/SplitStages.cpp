@@ -3,8 +3,8 @@
 //   @step: %1 = ... {stage 0}; %2 = ... %1 {stage 1} becomes
 //   @step_0: %1 = ...; send %1 channel 0 to 1
 //   @step_1: %r = recv channel 0 from 0; %2 = ... %r
-// What depends on no input is never sent: each stage's step repeats what it
-// reads of it, and each stage's setup computes what its step reads.
+// A value that depends on no input is never sent: each stage's step repeats the
+// ops that compute it, and each stage's setup computes what its step reads.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ void buildSchedulePipeline(OpPassManager &manager) {
   // Runs before kernels are formed, too, so that padding joins the kernel that
   // makes or reads the value.
   manager.addPass(createAlignOperands());
-  // From here on kernels and communication are ordered and placed.
+  // The passes below order and place kernels and communication.
   manager.addPass(createFormKernels());
   // Runs before buffers are assigned, which live as long as this order says.
   manager.addPass(createOrderWork());

@@ -48,7 +48,7 @@ public:
   /// of two files.
   llvm::Error checkUnchanged() const;
 
-  /// What the importer walks; private to the Frontend.
+  /// The parsed file, which the importer walks; private to the Frontend.
   struct Contents;
   const Contents &contents() const { return *content; }
   Contents &contents() { return *content; }

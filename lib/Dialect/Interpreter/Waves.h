@@ -2,10 +2,10 @@
 //
 // Devices compute a kernel's elements in no order that a program may rely on:
 // threads share them out, loops go along other dimensions than the shape says.
-// What they keep to is this: an iteration is one element of the widest output,
-// in the order of memory, with those of the other outputs that are stored
-// there; an iteration reads all that it needs before it writes. A kernel that
-// reduces rows has a row of iterations for one.
+// They keep to one rule: an iteration computes one element of the widest
+// output, in the order of memory, and the elements of other outputs that are
+// stored there, and it reads all that it needs before it writes. In a kernel
+// that reduces rows, an iteration computes a row.
 //
 // The order of a kernel's iterations matters if an output is stored over an
 // input: an iteration may read elements that another has written. Such a kernel
