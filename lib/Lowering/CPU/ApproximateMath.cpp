@@ -21,7 +21,8 @@ namespace autopar {
 
 namespace {
 
-/// Within 3e-7 relative. Sines keep the C library: 3e-6 absolute is too much.
+/// The polynomials' relative error is below 3e-7. Sines call the C library,
+/// since their polynomial's absolute error of 3e-6 is too large.
 bool approximated(StringRef name) {
   return llvm::is_contained({"math.exp", "math.tanh", "math.erf", "math.log"},
                             name);
@@ -37,8 +38,8 @@ Value constantLike(OpBuilder &builder, Value like, double value) {
   return arith::ConstantOp::create(builder, like.getLoc(), attr);
 }
 
-/// The polynomial takes numbers below the smallest normal one for that one:
-/// log(x) -> log(x * 2^24) - 24 * log(2) there.
+/// The polynomial treats numbers below the smallest normal one as that one, so
+/// they are scaled: log(x) -> log(x * 2^24) - 24 * log(2).
 void scaleDenormals(math::LogOp log) {
   if (!getElementTypeOrSelf(log.getType()).isF32())
     return;
@@ -62,8 +63,9 @@ void scaleDenormals(math::LogOp log) {
   });
 }
 
-/// The power of two of exp(NaN) is no integer, and then undefined where NaN is
-/// a constant; any number will do, for it is multiplied with NaN.
+/// Freezes the power of two that exp computes. For a constant NaN it is no
+/// integer, so its conversion is undefined; any number will do, because it is
+/// multiplied with NaN.
 void freeze(arith::FPToSIOp power) {
   OpBuilder builder(power);
   builder.setInsertionPointAfter(power);

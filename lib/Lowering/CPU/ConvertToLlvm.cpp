@@ -1,8 +1,9 @@
 //===- ConvertToLlvm.cpp - The last of our loops' arithmetic --------------===//
 //
-// MLIR's passes of the same patterns ask of each op of the program whether it
-// may stay, five times. Few ops are of the C library or expanded, and the rest
-// is converted at once.
+// This pass applies the patterns of five passes of MLIR, each of which would
+// ask of every op of the program whether it may stay. Here only the few ops
+// that call the C library or are expanded are rewritten first; all others are
+// converted at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +38,7 @@ struct ConvertToLlvmPass : impl::ConvertToLlvmBase<ConvertToLlvmPass> {
   void runOnOperation() override {
     if (hasVectorFunctions())
       return signalPassFailure();
-    // Functions of narrow types are of f32, with conversions around.
+    // Functions of narrow types are computed in f32, between conversions.
     apply(populateLibm);
     apply(arith::populateArithExpandOpsPatterns);
     apply(arith::populateExpandBFloat16Patterns);
@@ -46,7 +47,8 @@ struct ConvertToLlvmPass : impl::ConvertToLlvmBase<ConvertToLlvmPass> {
   }
 
 private:
-  /// The C library has no functions of vectors, and our loops call none.
+  /// Returns whether a math op computes vectors, for which the C library has no
+  /// functions; our loops have no such op.
   bool hasVectorFunctions() {
     auto check = [](Operation *op) -> WalkResult {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&

@@ -15,10 +15,10 @@ using namespace mlir;
 
 namespace autopar::cpu {
 
-/// Rows that are added one after the other, at most.
+/// At most so many rows are added one after the other.
 static constexpr int64_t kMostRows = 128;
 
-/// A loop without results at `depth`, before what is open there.
+/// Makes a loop without results at `depth`, before the loop that is open there.
 void StackEmitter::loopAt(unsigned depth, Value extent,
                           function_ref<void(Index)> body) {
   SmallVector<Scope> outer(scopes.begin(), scopes.end());
@@ -109,7 +109,8 @@ void StackEmitter::ColumnFold::foldRow(unsigned depth) {
   });
 }
 
-/// Each block in a row of its own, which is then combined with the sums.
+/// Folds each block into a row of its own, which is then combined with the
+/// sums.
 void StackEmitter::ColumnFold::foldBlocks(unsigned dim, unsigned depth) {
   Value own = makeRow();
   emit.loopAt(depth, emit.constantInt(blocks.count), [&](Index block) {

@@ -13,23 +13,25 @@ using loops::spaceOf;
 
 namespace {
 
-/// Sequential inner loops of at least this many elements inside one iteration.
+/// One iteration of the launch has sequential inner loops of at least this many
+/// elements.
 constexpr int64_t kElementsPerIteration = 512;
 /// Sums of so many columns at a time stay in the first cache.
 constexpr int64_t kMostColumns = 512, kLeastColumns = 8;
-/// Sums of a scatter's rows that are kept together at most, a second cache.
-/// Each block looks at all indices, which takes as long as adding so many
-/// elements: of shorter rows one block is as fast as many.
+/// A block of a scatter's rows has at most `kMostScattered` sums, so that they
+/// stay in the second cache, and there are at most `kMostBlocks`. Each block
+/// looks at all indices, and looking at one takes as long as adding
+/// `kElementsPerBlock` elements: for shorter rows one block is as fast as many.
 constexpr int64_t kMostScattered = 16384, kMostBlocks = 16,
                   kElementsPerBlock = 4;
-/// Sides of tiles that are not square, where one dimension is short: whole
-/// lines of what is read, of few rows, which may all be in one set of the
-/// cache.
+/// Sides of tiles that are not square, for tensors with one short dimension: a
+/// tile reads whole lines, but few rows, because all rows may be in one set of
+/// the cache.
 constexpr int64_t kTileRead = 32, kTileWritten = 8;
 
-/// Columns whose sums are kept together: the longest part of the rows that
-/// divides them, that other cuts allow, and that is not all of the space: the
-/// columns are a loop of their own.
+/// Cuts blocks of columns whose sums are kept together. A block is the longest
+/// part of the rows that divides them and that other cuts allow. It is never
+/// all of the space, because the columns are a loop of their own.
 void cutColumns(int64_t space, const Findings &findings,
                 std::set<int64_t> &cuts) {
   auto fits = [&](int64_t block) {
@@ -46,9 +48,9 @@ void cutColumns(int64_t space, const Findings &findings,
       }
 }
 
-/// Cuts what the rows of a scatter have together into blocks. Returns the
-/// length of blocks that do not divide the rows, for they have no such divisor;
-/// 0: they are cut.
+/// Cuts the elements that the rows of a scatter share into blocks. Returns 0 if
+/// the blocks divide the rows. If the rows have no suitable divisor, returns
+/// the length of blocks that do not divide them, and cuts nothing.
 int64_t cutScatters(int64_t space, const Findings &findings,
                     std::set<int64_t> &cuts) {
   constexpr int64_t kGoodShare = 4; // of the wanted length, at least
@@ -179,8 +181,8 @@ unsigned mostParallel(KernelOp kernel, const Nest &nest,
   return std::min<unsigned>(last, row - nest.parts.begin());
 }
 
-/// Leading parts, at most `last`, are parallel until one iteration is small
-/// enough.
+/// Makes leading parts parallel, at most `last` of them, until one iteration is
+/// small enough.
 void shareOut(Nest &nest, int64_t space, bool rows, unsigned last) {
   int64_t rest = space;
   while (nest.parallel < last &&
@@ -208,8 +210,8 @@ Nest flatNest(int64_t space) {
   return nest;
 }
 
-/// A reduction over the whole space must not be repeated per piece, nor see
-/// what another piece writes: then one iteration of the launch computes all.
+/// If an op reduces the whole space, one iteration of the launch computes all:
+/// pieces would repeat the reduction, and see what other pieces write.
 Nest nestOf(KernelOp kernel, const Findings &findings) {
   int64_t space = spaceOf(kernel);
   std::set<int64_t> cuts(findings.boundaries);

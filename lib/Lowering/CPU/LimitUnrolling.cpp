@@ -1,9 +1,9 @@
 //===- LimitUnrolling.cpp - Loops around loops that stay loops ------------===//
 //
-// LLVM unrolls a loop whole if its trips are few and its body is small, from
-// the outside too: of 10 rows of 2 x 40 columns it makes 20 loops, and 800
-// iterations in a line of these. Its analyses of such a line take seconds, and
-// nothing is gained over the innermost loop's.
+// LLVM unrolls a loop whole if its trips are few and its body is small, outer
+// loops too: a nest of 10 rows of 2 x 40 columns becomes 20 loops, and these
+// become 800 iterations in a line. LLVM's analyses of such a line take seconds,
+// and the code is no faster than with only the innermost loop unrolled.
 //
 //===----------------------------------------------------------------------===//
 

@@ -19,7 +19,8 @@ namespace autopar {
 
 namespace {
 
-/// Functions of loops, which the runtime's threads share.
+/// Makes kernels functions of loops, whose iterations the runtime's threads
+/// share.
 class LoopLaunches : public TargetKernels {
 public:
   explicit LoopLaunches(ModuleOp module) : functions(module) {}

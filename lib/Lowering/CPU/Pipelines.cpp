@@ -16,7 +16,7 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   manager.addPass(createShareKernels());
   // Functions at the same time.
   OpPassManager &functions = manager.nest<LLVM::LLVMFuncOp>();
-  // Duplicate index arithmetic goes before functions become polynomials.
+  // Removes duplicate index arithmetic before functions become polynomials.
   functions.addPass(createCanonicalizer());
   functions.addPass(createCSEPass());
   manager.addPass(createTransposeTiles());

@@ -5,9 +5,9 @@
 //                   acc += in[x + k]                row[x] += in[x + k]
 //          use acc                         for x: use row[x]
 //
-// Neither an index is clamped nor an element chosen: the inner loop is one of
-// vectors. Windows over rows of channels need no such: there all elements of
-// the inner loop are inside, or none is.
+// No index is clamped and no element is selected, so LLVM vectorizes the inner
+// loop. Windows over rows of channels do not need this: either all elements of
+// their inner loop are inside, or none is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,8 @@ Value StackEmitter::poolElement(PoolOp op, ArrayRef<Index> at) {
   loopAt(outside, constantInt(*outputs),
          [&](Index c) { store(neutral, sums, type, c); });
   sums = pin(sums, outside);
-  // Dimension after dimension; `inside`: so many times, one or none.
+  // Adds the windows dimension after dimension. `inside` is 1, or 0 if the
+  // outer dimensions are outside of the input.
   SmallVector<Index> source(at.take_front(2));
   auto addRow = [&](unsigned depth, Value inside) {
     loopAt(depth, constantInt(row.size), [&](Index in) {

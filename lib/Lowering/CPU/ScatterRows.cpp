@@ -20,7 +20,7 @@ namespace autopar::cpu {
 
 using namespace loops;
 
-/// The points of the indices that mean a row are found once per row.
+/// Finds the points whose index is the row, once per row.
 Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
   LoopEmitter &emit = *this;
   ArrayRef<int64_t> shape = op.getPointShape();

@@ -27,8 +27,8 @@ namespace autopar {
 
 namespace {
 
-/// LLVM makes straight code of nests of so many iterations (LimitUnrolling),
-/// and of innermost loops of so few vectors.
+/// LLVM makes straight code of nests of at most `kMostUnrolled` iterations
+/// (LimitUnrolling), and of innermost loops of fewer than `kLeastInnermost`.
 constexpr int64_t kMostUnrolled = 49, kLeastInnermost = 64;
 
 /// The function of a kernel's loops, and its only call.
@@ -60,7 +60,7 @@ SmallVector<Kernel> findKernels(ModuleOp module) {
   return kernels;
 }
 
-/// Indices that the emitter asked for and no access needed tell kernels apart.
+/// Erases indices that no access needs: equal kernels would differ by them.
 void eraseUnused(LLVM::LLVMFuncOp function) {
   function->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     if (isOpTriviallyDead(op))
@@ -73,7 +73,8 @@ SmallVector<scf::ForOp> loopsIn(scf::ForOp loop) {
   return llvm::to_vector(loop.getBody()->getOps<scf::ForOp>());
 }
 
-/// Iterations of all innermost loops in a nest; many where that is computed.
+/// Returns the iterations of all innermost loops in a nest; a large number if a
+/// bound is no constant.
 int64_t iterationsOf(scf::ForOp loop) {
   constexpr int64_t many = 1 << 20;
   std::optional<int64_t> end = getConstantIntValue(loop.getUpperBound());
@@ -88,10 +89,10 @@ bool isInInnermost(Operation *op) {
   return loop && loopsIn(loop).empty();
 }
 
-/// Returns whether loops are as good where this constant is an argument. In
-/// innermost loops LLVM makes shifts of quotients, and chooses the instructions
-/// of loads and stores by their strides; a factor of numbers costs nothing
-/// anywhere.
+/// Returns whether the loops are as fast if this constant becomes an argument.
+/// In innermost loops it has to stay: LLVM makes quotients into shifts there,
+/// and chooses instructions of loads and stores by their strides. A factor of
+/// floats may always vary.
 bool mayVary(OpOperand &use, Attribute constant) {
   Operation *user = use.getOwner();
   if (isa<FloatAttr>(constant))
@@ -190,7 +191,7 @@ public:
     constants.push_back(std::move(description.constants));
   }
 
-  /// The first kernel's function becomes that of all.
+  /// Makes the first kernel's function the function of all.
   void share() {
     if (kernels.size() == 1)
       return;
@@ -230,7 +231,7 @@ private:
     return arguments;
   }
 
-  /// Memory on the stack is as large as any of the kernels needs.
+  /// Makes memory on the stack as large as the largest kernel needs.
   static void useLargest(LLVM::AllocaOp buffer, ArrayRef<Attribute> sizes) {
     Attribute largest = *llvm::max_element(sizes, [](Attribute a, Attribute b) {
       return cast<IntegerAttr>(a).getInt() < cast<IntegerAttr>(b).getInt();

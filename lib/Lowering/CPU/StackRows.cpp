@@ -100,7 +100,7 @@ Value StackEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
 namespace {
 
 /// The best elements seen so far, best first, in two stack buffers. Place
-/// `count` is for what is not wanted.
+/// `count` takes elements that do not enter the list.
 struct BestList {
   LoopEmitter &emit;
   Value values, positions;

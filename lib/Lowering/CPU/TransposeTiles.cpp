@@ -24,7 +24,8 @@ namespace {
 
 using cpu::kTileSide;
 
-/// Two loops over the rows and columns of a tile that do nothing else.
+/// Two nested loops over the rows and columns of a tile; the outer one holds
+/// nothing but the inner one.
 struct TileLoops {
   scf::ForOp rows, columns;
 };

@@ -76,7 +76,8 @@ createMachine(ArrayRef<std::string> cpuFeatures) {
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return createStringError("no code generator for this host: " + error);
-  // Strided loads one by one beat gathers on most hosts.
+  // Gathers and scatters are avoided: single strided loads are faster on most
+  // hosts.
   std::string features = "+prefer-no-gather,+prefer-no-scatter";
   for (auto [name, llvmName] : usedFeatures)
     if (is_contained(cpuFeatures, name))

@@ -84,7 +84,7 @@ Emitter::Emitter(HostProgram &program, StringRef name, Form form, Location loc)
   function = LLVM::LLVMFuncOp::create(builder, loc, name,
                                       typeOf(builder.getContext(), form),
                                       LLVM::Linkage::Internal);
-  // A long line of calls, which wait for what they call.
+  // The function is a long line of calls. Optimizing it would gain nothing.
   function.setOptimizeNone(true);
   function.setNoInline(true);
   entry = function.addEntryBlock(builder);
@@ -225,7 +225,8 @@ Value Emitter::argument(const HostArgument &argument) {
   llvm_unreachable("all kinds are above");
 }
 
-/// Valid until the next array of that type is made.
+/// Returns an array on the stack with `values`. It is valid until the next
+/// array of that type is made.
 Value Emitter::stackArray(Type type, ValueRange values) {
   auto &[array, size] = stacks[type.getAsOpaquePointer()];
   int64_t wanted = std::max<int64_t>(1, values.size());

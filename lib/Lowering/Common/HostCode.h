@@ -24,8 +24,9 @@ createMachine(llvm::ArrayRef<std::string> cpuFeatures);
 /// it has not seen, those of this host.
 std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module);
 
-/// Gives `module` the machine's triple and layout, its functions the machine's
-/// features, and it what the machine rounds to bf16 with.
+/// Gives `module` the machine's triple and layout, gives its functions the
+/// machine's features, and adds the function by which the machine rounds to
+/// bf16.
 void retarget(llvm::Module &module, const llvm::TargetMachine &machine);
 
 /// The functions that x86 code calls to convert halves, where the machine has

@@ -150,7 +150,8 @@ Typed<void *> HostFunction::address(Value memref) {
   if (buffer.getSpace() == BufferSpace::Arena)
     return Typed<void *>({HostArgument::Arena, {}, position + offset});
   Typed<void *> tensor = persistent(position);
-  // Parts of an input differ in this alone, also the one at its begin.
+  // Parts of one input differ only in this offset, so the first part has one
+  // too.
   if (!cast<MemRefType>(memref.getType()).getLayout().isIdentity() &&
       isHeldInput(buffer))
     tensor.argument.elements.push_back({HostArgument::Offset, {}, offset});

@@ -62,7 +62,7 @@ struct PackedWeight {
   Typed<int32_t> op;
 };
 
-/// A host function as it was emitted, for who wants to write it another way.
+/// A host function as it was emitted, for code that prints it in another form.
 struct HostListing {
   std::string name;
   bool hasTime;
@@ -122,7 +122,7 @@ public:
   std::vector<HostListing> listings; // of all functions, in order
 
 private:
-  /// `shape`: what of the words is the same where calls are alike.
+  /// `shape`: the words that are the same in calls that are alike.
   HostArgument placeWords(llvm::ArrayRef<int64_t> values,
                           llvm::ArrayRef<int64_t> shape);
 
@@ -170,8 +170,8 @@ public:
   std::vector<HostCall> calls;
 };
 
-/// Makes `i32 name(rank)`, or with `hasTime` `i32 name(rank, micro-batch)`,
-/// that makes the calls in order.
+/// Emits the function `i32 name(rank)`, or with `hasTime` `i32 name(rank,
+/// micro-batch)`, which makes the calls in order.
 void emitHostFunction(HostProgram &program, llvm::StringRef name, bool hasTime,
                       std::vector<HostCall> calls);
 
@@ -182,8 +182,8 @@ llvm::StringRef dtypeName(mlir::Type element);
 /// The row of an op: its node, its stream, the bytes of its operands.
 ProgramOp describeOp(mlir::Operation *op, llvm::StringRef kind);
 
-/// Calls for collectives, send, recv and events; failure with an error at op
-/// for what is no such op.
+/// Adds the calls of a collective, send, recv or event op. For any other op it
+/// fails with an error at the op.
 mlir::LogicalResult lowerCommunication(HostFunction &host, mlir::Operation *op);
 
 /// The manifest's text. The module still has its autopar attributes.

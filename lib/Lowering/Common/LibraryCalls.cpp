@@ -10,7 +10,7 @@ namespace autopar {
 
 namespace {
 
-/// The array's first words; those past `values` become `fill`.
+/// Copies `values` to the array's first words; the others become `rest`.
 template <size_t size>
 void fill(int64_t (&words)[size], ArrayRef<int64_t> values, int64_t rest) {
   for (size_t i = 0; i < size; ++i)

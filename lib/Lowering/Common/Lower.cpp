@@ -21,7 +21,8 @@ namespace autopar {
 
 namespace {
 
-/// A pipeline is chosen before a module is there; what runs, by the module.
+/// The pass runs the pipeline of the module's target, which is not known when
+/// passes are added.
 struct Lower : impl::LowerBase<Lower> {
   using LowerBase::LowerBase;
 

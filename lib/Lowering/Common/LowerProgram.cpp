@@ -69,7 +69,8 @@ private:
   TargetKernels &kernels;
 };
 
-/// A tensor that steps read in packed forms alone is not kept as it is.
+/// Notes the tensors that steps read in their plain form. A tensor of which
+/// steps read only packed forms is released after setup.
 void Lowering::findPlainReads(func::FuncOp step, int64_t stage) {
   for (Operation &op : step.getBody().front().without_terminator()) {
     auto kernel = dyn_cast<KernelOp>(op);

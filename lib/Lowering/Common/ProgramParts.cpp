@@ -10,8 +10,9 @@ using namespace mlir;
 
 namespace autopar {
 
-/// A part is worth a thread from so many kernels on; at most so many parts of
-/// them, whatever the host, so that the same program is the same bytes.
+/// There is one part for each `kKernelsPerPart` kernels, since fewer are not
+/// worth a thread, but at most `kMostParts` parts. The host does not count, so
+/// that the same program is the same bytes.
 static constexpr size_t kKernelsPerPart = 8, kMostParts = 8;
 
 static bool isLocal(LLVM::Linkage linkage) {
@@ -19,7 +20,8 @@ static bool isLocal(LLVM::Linkage linkage) {
          linkage == LLVM::Linkage::Private;
 }
 
-/// Tables of numbers: each part has its own of those it uses.
+/// Returns whether `op` is a table of numbers, of which each part that uses it
+/// gets a copy.
 static bool isLocalConstant(Operation *op) {
   auto global = dyn_cast<LLVM::GlobalOp>(op);
   return global && global.getConstant() && isLocal(global.getLinkage());
@@ -31,7 +33,8 @@ static int64_t countOps(Operation *op) {
   return count;
 }
 
-/// Kernels, the largest first, each to the part that is smallest by then.
+/// Shares the kernels out, the largest first, each to the part that is smallest
+/// by then.
 static std::vector<ProgramPart>
 shareOut(MutableArrayRef<std::pair<int64_t, Operation *>> kernels) {
   llvm::stable_sort(

@@ -16,13 +16,15 @@ struct ProgramPart {
   llvm::SmallVector<mlir::Operation *> definitions;
 };
 
-/// The parts of a module of the LLVM dialect: what only calls and what is
-/// exported is one, kernels are others of about the same size each. The same on
-/// every host. Those that take longest come first.
+/// Returns the parts of a module of the LLVM dialect. One part has the exported
+/// symbols and the functions that only call; the others have kernels, about
+/// equally many ops each. The parts are the same on every host. Parts that take
+/// LLVM longest come first.
 std::vector<ProgramPart> findParts(mlir::ModuleOp program);
 
-/// Copies of `part`'s definitions and of the constants that they use; functions
-/// of other parts are declared. What was local to the program is hidden.
+/// Returns a module with copies of `part`'s definitions and of the constants
+/// that they use. It declares functions of other parts. Symbols that were local
+/// to the program become hidden.
 mlir::OwningOpRef<mlir::ModuleOp> makeModule(const ProgramPart &part,
                                              const mlir::SymbolTable &program);
 

@@ -10,8 +10,9 @@ namespace autopar {
 
 namespace {
 
-/// Periods tried at one position: the distances to the next places of its
-/// token. A long period needs one token in it that is no more frequent.
+/// At one position so many periods are tried: the distances to the next places
+/// of its token. A repeat with a longer period is found from a token in it that
+/// occurs less often.
 constexpr unsigned kPeriodsTried = 32;
 
 /// Hashes of all prefixes, to compare stretches at once.

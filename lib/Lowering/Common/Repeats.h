@@ -13,8 +13,9 @@ namespace autopar {
 struct Repeat {
   size_t begin, period, count;
   size_t saved() const { return period * (count - 1); }
-  /// The calls that it saves, less those that it leaves. So among repeats that
-  /// contain each other the most frequent one is found.
+  /// Returns the tokens that the repeat saves, minus those that it leaves.
+  /// Thereby, of repeats that contain each other, the most frequent one is
+  /// taken.
   int64_t gain() const { return int64_t(saved()) - int64_t(period); }
   size_t end() const { return begin + period * count; }
 };

@@ -32,7 +32,7 @@ Typed<int32_t> numberOf(int64_t tensor) {
   return Typed<int32_t>({HostArgument::Tensor, {}, tensor});
 }
 
-/// Packs behind the call that makes their weight, or at the end.
+/// Places each pack after the call that makes its weight, or at the end.
 std::vector<HostCall> placePacks(std::vector<HostCall> setup,
                                  std::vector<HostCall> packs,
                                  ArrayRef<int64_t> bytes) {

@@ -135,7 +135,7 @@ class ExecutableWriter {
 public:
   /// Begins with the stub.
   Error open(StringRef path);
-  /// Bytes of weights, from here on until endWeights.
+  /// The file to which the caller writes the bytes of weights until endWeights.
   runtime::OutputFile &file() { return out; }
   Error endWeights(uint64_t offset, uint64_t size, uint64_t content) {
     return trailer("AUTOPARW", offset, size, content);

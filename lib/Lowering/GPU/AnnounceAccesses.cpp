@@ -46,8 +46,8 @@ struct Place {
   int parameter = -1; // parameter of a global place, if it is known
 };
 
-/// `thread` itself is the emulator's; memory on the stack and constants are
-/// this thread's alone.
+/// Returns the place of an address. `thread`, memory on the stack and constants
+/// are private: no other thread writes them.
 Place placeOf(const Value *address, const Value *thread) {
   SmallVector<const Value *> objects;
   getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);

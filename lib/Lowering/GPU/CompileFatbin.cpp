@@ -22,7 +22,8 @@ constexpr StringLiteral architectures[] = {"sm_80", "sm_90", "sm_100"};
 /// A compiler that takes longer does not end.
 constexpr unsigned kToolSeconds = 1200;
 
-/// Files that go with their owner, and when a signal ends the compiler.
+/// Temporary files, which are removed with this object, and if a signal ends
+/// the compiler.
 class ScratchFiles {
 public:
   ~ScratchFiles() {
@@ -49,7 +50,7 @@ private:
   std::vector<std::string> paths;
 };
 
-/// Runs a program of the toolkit; what it says is part of the error.
+/// Runs a program of the toolkit. If it fails, its output is part of the error.
 Error runTool(ScratchFiles &files, StringRef program,
               ArrayRef<std::string> arguments) {
   auto log = files.create("log", "txt");

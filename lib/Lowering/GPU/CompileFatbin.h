@@ -26,8 +26,8 @@ struct DeviceImages {
 
 /// A fatbin with a cubin for each of sm_80, sm_90 and sm_100 that ptxas knows
 /// (a remark names it if it does not know all), and PTX for later GPUs. Without
-/// ptxas and fatbinary the PTX of sm_80 alone (zero-ended), which the driver
-/// compiles for any of them at load; a remark says so.
+/// ptxas and fatbinary it is the PTX of sm_80 alone (zero-ended), which the
+/// driver compiles at load for any GPU from sm_80 on; a remark says so.
 llvm::Expected<DeviceImages> compileFatbin(mlir::gpu::GPUModuleOp kernels);
 
 } // namespace autopar

@@ -75,13 +75,13 @@ Error linkLibdevice(Module &module) {
     auto *function = dyn_cast<Function>(&value);
     return function && function->getCallingConv() == CallingConv::PTX_Kernel;
   });
-  // libdevice asks it: numbers too small for normal form are kept.
+  // libdevice reads this flag: 0 keeps numbers below the smallest normal one.
   module.addModuleFlag(Module::ModFlagBehavior::Override, "nvvm-reflect-ftz",
                        uint32_t(0));
   return Error::success();
 }
 
-/// Asks for one block on a multiprocessor: without a wish ptxas spills a few
+/// Asks for one block on a multiprocessor. Otherwise ptxas spills a few
 /// registers if that lets more blocks run.
 void preferRegisters(Module &module) {
   for (Function &function : module)

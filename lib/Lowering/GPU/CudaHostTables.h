@@ -24,7 +24,8 @@ public:
   int64_t number(int64_t word) {
     return numbers.try_emplace(word, numbers.size()).first->second;
   }
-  /// The array with all that were asked for; empty without any.
+  /// Returns the array of all descriptors that were asked for; empty text if
+  /// none was.
   std::string text(llvm::ArrayRef<int64_t> words) const;
 
 private:

@@ -12,7 +12,7 @@ static bool operandsAreNonNegative(Operation *op) {
                       [](Value operand) { return isNonNegative(operand); });
 }
 
-/// Sums and products that may wrap around are computed without sign.
+/// Computes sums and products that may wrap around in unsigned types.
 Text Expression::integer(StringRef symbol, StringRef wrapped, Binding binding,
                          arith::IntegerOverflowFlags flags) {
   bool isPlace = bitEnumContainsAny(flags, arith::IntegerOverflowFlags::nsw) ||
@@ -33,7 +33,7 @@ Text Expression::unsignedInteger(StringRef symbol, Binding binding) {
   return cast(type, binaryText(a, symbol, b, binding));
 }
 
-/// Templates take operands of one type: literals get theirs.
+/// The templates take operands of one type, so literals are given that type.
 Text Expression::callTemplate(StringRef function, bool isUnsigned) {
   SmallVector<Text> operands;
   for (unsigned number : {0, 1}) {

@@ -47,8 +47,9 @@ static StringRef stemOfCarried(Value next) {
   return "result";
 }
 
-/// The variable that a loop carries from `initial` on. What nobody else uses
-/// goes on under its own name.
+/// Returns the variable that a loop carries, which begins as `initial`. If the
+/// loop alone uses `initial`, its variable is used on; otherwise a new one is
+/// declared.
 std::string CudaKernelPrinter::carry(Value initial, Operation *op,
                                      Value carried, Value next) {
   Text begin = whole(initial);

@@ -1,8 +1,8 @@
 //===- CudaKernelPrinter.h - The statements of one kernel -------*- C++ -*-===//
 //
-// Values that are used once become part of the expression that uses them,
-// others variables. An expression that reads memory waits for its use no longer
-// than to the next write.
+// Values that are used once become part of the expression that uses them;
+// others become variables. An expression that reads memory is printed at the
+// latest before the next write.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ public:
                     Helpers &helpers)
       : function(function), row(row), helpers(helpers) {}
 
-  /// The function with its comment; failure with an error at an op that has no
-  /// text.
+  /// Returns the function with its comment. Fails with an error at an op that
+  /// has no text.
   mlir::FailureOr<std::string> print();
 
 private:

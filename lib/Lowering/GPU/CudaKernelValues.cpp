@@ -104,7 +104,7 @@ void CudaKernelPrinter::define(Value value, SmallVector<Text> lanes,
     waiting.push_back(value);
 }
 
-/// Reads that were put off come before what may write.
+/// Prints the waiting reads before an op that may write.
 void CudaKernelPrinter::flush(Operation *before) {
   SmallVector<Value> due;
   std::swap(due, waiting);

@@ -22,8 +22,8 @@ static bool isPositiveConstant(Value value) {
   return number && number->isStrictlyPositive();
 }
 
-/// A loop counts up from its lower bound; scalars of a kernel are places in the
-/// mesh.
+/// Returns whether an argument is never below zero: a loop counts up from its
+/// lower bound, and a kernel's scalars are places in the mesh.
 static bool isNonNegativeArgument(BlockArgument argument, int depth) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (isa<mlir::gpu::GPUFuncOp>(parent))
@@ -64,7 +64,7 @@ bool isNonNegative(Value value, int depth) {
   if (auto shifted = dyn_cast<arith::ShRUIOp>(op))
     return isPositiveConstant(shifted.getRhs()) ||
            isNonNegative(shifted.getLhs(), depth);
-  // Positions do not overflow: they are in buffers.
+  // These ops compute positions in buffers, which do not overflow.
   if (isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::RemSIOp,
           arith::DivSIOp, arith::RemUIOp, arith::DivUIOp, arith::AndIOp,
           arith::OrIOp, arith::IndexCastOp, arith::IndexCastUIOp,

@@ -1,8 +1,9 @@
 //===- CudaSource.h - A GPU program as CUDA C++ -----------------*- C++ -*-===//
 //
-// `--emit cuda-source DIR`: what was generated, for people to read and adapt.
-// Kernels and host program become text of the same meaning; a CMakeLists.txt
-// builds them with nvcc, or for the emulated device with a host compiler.
+// `--emit cuda-source DIR` writes the generated program as text that people can
+// read and adapt: kernels and host program as CUDA and C++ of the same meaning,
+// and a CMakeLists.txt that builds them with nvcc, or for the emulated device
+// with a host compiler.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,8 +29,9 @@ std::string inParentheses(const Text &text, Binding least) {
   return text.binding < least ? "(" + text.text + ")" : text.text;
 }
 
-/// Sums, products and comparisons mix as readers know them; of the others only
-/// those that cannot be misread.
+/// Returns the precedence below which an operand gets parentheses. Sums,
+/// products and comparisons mix by C++'s rules, which readers know; operands of
+/// other operators get parentheses unless they cannot be misread.
 static Binding leastOperand(Binding binding) {
   switch (binding) {
   case Binding::Or:

@@ -54,7 +54,7 @@ Expected<ProgramBytes> compileDeviceCode(mlir::ModuleOp module,
   auto machine = createMachine(cpuFeaturesOf(module));
   if (!machine)
     return machine.takeError();
-  // The host's work in kernels is checks, not arithmetic.
+  // The host spends its time in checks of kernels, not in their arithmetic.
   (*machine)->setOptLevel(CodeGenOptLevel::Less);
   LLVMContext context;
   mlir::gpu::GPUModuleOp device = findKernels(module);

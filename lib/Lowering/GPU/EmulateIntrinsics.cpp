@@ -58,8 +58,8 @@ void replace(CallInst &call, Value *value) {
   call.eraseFromParent();
 }
 
-/// A function of the emulator. Calls are not moved nor copied: threads meet at
-/// a place of the code.
+/// Calls a function of the emulator. LLVM may neither move nor copy the call,
+/// because threads meet at one place of the code.
 CallInst *IntrinsicBinder::callEmulator(StringRef name, Type *result,
                                         ArrayRef<Value *> args) {
   SmallVector<Type *> types;

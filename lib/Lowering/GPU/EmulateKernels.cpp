@@ -224,7 +224,7 @@ Error checkShared(const HostKernel &kernel, const ProgramKernel &row) {
                            Twine(row.sharedBytes));
 }
 
-/// Drops metadata that the NVPTX back end reads and this host's does not know.
+/// Drops metadata that only the NVPTX back end knows.
 void dropDeviceForms(Module &module) {
   for (Function &function : module) {
     function.setCallingConv(CallingConv::C);

@@ -1,9 +1,9 @@
 //===- EmulateKernels.h - GPU kernels as host code --------------*- C++ -*-===//
 //
-// The kernels of `--target emulated`: the NVVM form that PTX is made of too,
-// taken to this host. A kernel becomes a function of its own arguments and of
-// the apemu_thread that runs it; what was an intrinsic is a call of the
-// emulator (autopar/emulated.h).
+// Makes the kernels of `--target emulated` from the same NVVM form as PTX is
+// made of. A kernel becomes a host function of its arguments and of the
+// apemu_thread that runs it, and its intrinsics become calls of the emulator
+// (autopar/emulated.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace autopar::gpu {
 
-/// A module of LLVM IR for `machine` that exports an apemu_module of `kernels`
-/// as `aprt_program_device_code`, and as what stands for their PTX.
+/// Returns a module of LLVM IR for `machine` that exports an apemu_module of
+/// `kernels` as `aprt_program_device_code` and as `aprt_program_device_ptx`.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 emulateKernels(mlir::gpu::GPUModuleOp kernels, llvm::LLVMContext &context,
                llvm::TargetMachine &machine);
@@ -30,8 +30,8 @@ llvm::Error emulateKernels(llvm::Module &module,
                            llvm::TargetMachine &machine);
 
 /// Replaces the special registers, barriers, shuffles and functions of
-/// libdevice that `kernel` uses; `thread` points to its apemu_thread. An error
-/// for what the emulator does not have.
+/// libdevice that `kernel` uses; `thread` points to its apemu_thread. Fails for
+/// an intrinsic that the emulator does not have.
 llvm::Error bindIntrinsics(llvm::Function &kernel, llvm::Value *thread);
 
 /// Puts a call of apemu_global or apemu_shared before each access of memory

@@ -55,7 +55,7 @@ std::string aboveCompiler(StringRef below) {
                 below);
 }
 
-/// Roots of toolkits, the first that has what is asked for counts.
+/// The roots of toolkits, in the order in which they are searched.
 struct Toolkits {
   std::vector<std::string> named; // before PATH
   std::vector<std::string> usual; // after PATH

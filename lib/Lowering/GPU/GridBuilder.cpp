@@ -246,7 +246,8 @@ void GridBuilder::emitRows(const GridPlan &plan) {
         put(found, alive);
       return LoopEmitter::Values();
     };
-    // An element that is read once more may be overwritten by then.
+    // Threads must not repeat elements here: by the second read of an element
+    // it may be overwritten.
     if (plan.inPlace && !keeps)
       emit.forOwnElements(plan.length, take);
     else
@@ -257,7 +258,8 @@ void GridBuilder::emitRows(const GridPlan &plan) {
   shared = emit.sharedBytes();
 }
 
-/// Threads are a row of 32 in a tile of 32 x 32 iterations, four rows each.
+/// Emits tiles of 32 x 32 iterations. A row of 32 threads works on each row of
+/// a tile, and each thread on four rows.
 void GridBuilder::emitTiles(const GridPlan &plan) {
   constexpr int64_t side = Tile::kSide;
   Value thread = dimension<mlir::gpu::ThreadIdOp>();

@@ -33,7 +33,7 @@ public:
   loops::Findings tryOut();
   /// The function; returns the bytes of shared memory it uses.
   int64_t build(const GridPlan &plan);
-  /// Takes the function back, and its shared memory.
+  /// Erases the function and its shared memory.
   void discard();
 
 private:
@@ -49,7 +49,7 @@ private:
     bindArguments(emit);
     return emit;
   }
-  /// The block of what runs only where `index` < `size`.
+  /// Returns a block whose ops run only if `index` < `size`.
   mlir::Block *guarded(mlir::Value index, int64_t size);
 
   // Values of the function that is being built:

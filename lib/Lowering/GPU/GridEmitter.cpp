@@ -220,8 +220,8 @@ void GridEmitter::storeOutput(Value value, Value pointer, Type element,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Digits of the flat index and constants only, contiguous along the tile's
-/// other side.
+/// Returns the flat index if `at` has only digits of it and constants, and is
+/// contiguous along the tile's other side; otherwise null.
 static Value crossingFlat(const Tile &tile, ArrayRef<Index> at,
                           const Index &innermost) {
   if (innermost.divisor != tile.across)
@@ -255,8 +255,9 @@ Value GridEmitter::readMemory(Value tensor, ArrayRef<Index> at) {
   return load(array, type.getElementType(), {place});
 }
 
-/// The tile of `tensor`, filled: [written place][read place], rows one longer
-/// than the tile, so that columns of it are in different banks.
+/// Returns the filled tile of `tensor` in shared memory: [written place][read
+/// place]. Its rows are one element longer than the tile, so that the elements
+/// of a column are in different banks.
 Value GridEmitter::tileOf(Value tensor, ArrayRef<Index> at, Value flat) {
   auto within = [&](Value other) {
     SmallVector<Index> moved(at);

@@ -1,10 +1,10 @@
 //===- GridEmitter.h - Loops shared by the threads of a GPU -----*- C++ -*-===//
 //
-// Threads may share a row of the iteration space: all that is the same for the
-// row - its sum, its largest element - they fold together, each a part, and
-// every one of them then has the result. What one thread does with its part of
-// a row is straight code where it is short: elements that were read for a fold
-// stay in registers for what follows.
+// Several threads may share a row of the iteration space. A value of the whole
+// row, such as its sum or its largest element, they fold together: each folds a
+// part, and all get the result. The code for one thread's part of a short row
+// is straight, so that elements that were read for a fold stay in registers for
+// the ops that follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -134,7 +134,8 @@ private:
   Values bestAfter(TopKOp op, llvm::ArrayRef<Index> at, mlir::ValueRange last,
                    mlir::Value isFirst, bool together);
   int64_t strideOfKept(mlir::Operation *op, int64_t size, int64_t bytes);
-  /// The indices that mean a row: a bit of a word in shared memory for each.
+  /// The indices that are equal to a row's number, as bits of words in shared
+  /// memory.
   struct Hits {
     mlir::Value words, count; // the words to look at; none if no bit is set
   };

@@ -48,7 +48,8 @@ SmallVector<FoldFinding> decidingFolds(ArrayRef<FoldFinding> found,
   return rows.empty() ? all : rows;
 }
 
-/// Digits that all folds depend on number the rows.
+/// Splits the parts: digits that all folds depend on number the rows, and the
+/// others number the elements within a row.
 void splitRows(GridPlan &plan, ArrayRef<FoldFinding> folds) {
   SmallVector<Part> parts;
   std::swap(parts, plan.parts);
@@ -60,8 +61,9 @@ void splitRows(GridPlan &plan, ArrayRef<FoldFinding> folds) {
   }
 }
 
-/// A block per row: each thread a few turns, with as few idle threads in the
-/// last turn as can be.
+/// Returns the threads of a block that works on one row. Each thread takes a
+/// few turns; the number is chosen so that few threads are idle in the last
+/// turn.
 int64_t lanesOfBlock(int64_t vectors, bool manyRows) {
   int64_t best = std::min<int64_t>(kMostThreads, llvm::alignTo(vectors, kWarp));
   int64_t idle = best * llvm::divideCeil(vectors, best) - vectors;
@@ -78,8 +80,8 @@ int64_t lanesOfBlock(int64_t vectors, bool manyRows) {
   return best;
 }
 
-/// Neighbouring threads on neighbouring elements of the row: a warp or a block
-/// per row.
+/// Gives neighbouring threads neighbouring elements of a row, and each row a
+/// warp or a block.
 void shareAlongRow(GridPlan &plan, int64_t extent, int64_t vector) {
   RowGroup &group = plan.group;
   group.vector = vector;
@@ -96,9 +98,9 @@ void shareAlongRow(GridPlan &plan, int64_t extent, int64_t vector) {
   group.kept = group.lanes > kMostThreads / 2 ? kKeptOfMany : kKept;
 }
 
-/// Neighbouring threads on neighbouring rows, which are side by side in memory;
-/// more threads per row where there are few rows, and then fewer rows per
-/// block, as long as neighbours still share what is fetched at once.
+/// Gives neighbouring threads neighbouring rows, whose elements are side by
+/// side in memory. If there are few rows, each gets more threads and a block
+/// has fewer rows, as long as neighbours still share what one access fetches.
 void shareAcrossRows(GridPlan &plan, int64_t extent) {
   RowGroup &group = plan.group;
   group.neighbours = false;
@@ -137,7 +139,7 @@ void planRows(GridPlan &plan, ArrayRef<FoldFinding> folds, int64_t vector) {
     shareAlongRow(plan, longest->extent, vector);
 }
 
-/// Movement that reads along another dimension than it writes.
+/// Plans tiles for movement that reads along another dimension than it writes.
 bool planTiles(GridPlan &plan, const Findings &findings) {
   if (findings.crossStride == 0 || findings.folds || plan.inPlace)
     return false;

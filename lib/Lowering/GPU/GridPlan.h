@@ -29,11 +29,11 @@ struct GridPlan {
   int64_t vector = 1, times = 1, threads = 256;
   /// Tiles: the stride of the part that reads are contiguous along.
   int64_t across = 0;
-  /// Outputs are stored over inputs: no thread may read what another one writes
-  /// but for folds, which end before.
+  /// Outputs are stored over inputs: no thread may read what another one
+  /// writes, except for folds, which end before anything is written.
   bool inPlace = false;
 
-  /// Makes it a plan that needs less shared memory, in the end none.
+  /// Makes the plan need less shared memory; called repeatedly, none.
   void shareLess();
 
   int64_t blocks() const;

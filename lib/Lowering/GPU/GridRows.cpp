@@ -1,9 +1,10 @@
 //===- GridRows.cpp - Rows that the threads of a block work on ------------===//
 //
-// Running sums: the row goes to shared memory; each thread sums a segment, then
-// once more with what comes before it. Best elements: one by one, each the best
-// of those after the last. Of rows that are too long for shared memory every
-// few elements one is kept there, from which the next few are found again.
+// A scan copies the row to shared memory; each thread sums a segment, and then
+// sums it again, starting with the sum of all segments before. TopK finds the
+// best elements one by one, each as the best of those after the last one found.
+// If a row of results is too long for shared memory, only one of every few
+// elements is kept there, and the next few are computed from it again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +23,8 @@ static Value combineFor(GridEmitter &emit, ScanOp op, Value a, Value b) {
                          loops::isNatural(op.getType()));
 }
 
-/// Elements of a row of `size` from one that is kept in shared memory to the
-/// next: an op's rows take half of what is left.
+/// Returns the distance of elements of a row of `size` that are kept in shared
+/// memory: an op's rows may take half of the memory that is left.
 int64_t GridEmitter::strideOfKept(Operation *op, int64_t size, int64_t bytes) {
   int64_t &stride = strides[op];
   if (stride == 0)

@@ -1,10 +1,11 @@
 //===- GridScatter.cpp - Rows that updates are reduced into ---------------===//
 //
-// The threads of a row find the indices that mean it, each a part, and note
-// them in shared memory; then each reduces the updates for elements of its own,
-// in the same order in every run. Of more indices than have a bit in the half
-// of a block's shared memory, some 196,000 for a row, or of a batch, each
-// element looks at all.
+// The threads of a row find the indices that are equal to its number, each in a
+// part of the indices, and note them in shared memory. Then each thread reduces
+// the updates for elements of its own, in the same order in every run. If the
+// bits of all indices do not fit in half of a block's shared memory (some
+// 196,000 for one row), or if the scatter is batched, each element looks at all
+// indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,8 +71,9 @@ Value GridEmitter::scatterElement(ScatterOp op, ArrayRef<Index> at) {
   bool isLong = words >= kLeastWords;
   if (isLong && !op.getBatched())
     findings.foldsFound.push_back({digitsOf(row), words, true, false});
-  // Threads of other rows look at other updates: none may need what only those
-  // of one row compute together.
+  // Threads of different rows look at different updates, so updates and indices
+  // must be in memory: the threads of one row alone could not compute an
+  // element together.
   bool areRead =
       memory.contains(op.getUpdates()) && memory.contains(op.getIndices());
   if (!isLong || !areRead || !sharesRows() || varies(row) || op.getBatched())

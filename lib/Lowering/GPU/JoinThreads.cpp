@@ -123,7 +123,8 @@ LoopEmitter::Values GridEmitter::joinThroughMemory(Values mine,
 }
 
 LoopEmitter::Values GridEmitter::joinRow(Values mine, CombineMany combine) {
-  // Lanes of a row in a warp, and how far apart they are.
+  // `width` lanes of a warp have the same row; they are `apart` lanes from each
+  // other.
   int64_t apart = group.neighbours ? 1 : group.rows;
   int64_t width = std::min(group.lanes, kWarp / apart);
   if (group.threads() < kWarp)

@@ -8,8 +8,8 @@
 
 namespace autopar::gpu {
 
-/// Keeps the manifest's rows on the gpu.module of its kernels, in order, for
-/// what is made of it later: attribute `autopar.kernels`.
+/// Stores the manifest's rows on the gpu.module of its kernels, in order, as
+/// attribute `autopar.kernels`. Later passes read them there.
 void setKernelTable(mlir::gpu::GPUModuleOp module,
                     llvm::ArrayRef<ProgramKernel> rows);
 std::vector<ProgramKernel> kernelTable(mlir::gpu::GPUModuleOp module);
