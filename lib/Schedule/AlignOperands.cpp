@@ -144,7 +144,8 @@ private:
   const TargetTable &table;
   const bool tf32;
   StageMemory &memory;
-  /// Values that several GEMMs read are padded once.
+  /// The padded forms of each value, so that a value that several GEMMs read is
+  /// padded once.
   llvm::DenseMap<Value, SmallVector<std::pair<SmallVector<int64_t>, Value>, 1>>
       padded;
   SmallVector<Operation *> made;

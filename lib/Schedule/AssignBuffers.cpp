@@ -56,8 +56,8 @@ LogicalResult Placement::placeArguments() {
   return success();
 }
 
-/// Setup values get an entry of the table unless they are a parameter; the next
-/// value of a state has the state's.
+/// Gives each setup value an entry of the table unless it is a parameter. The
+/// next value of a state has the state's entry.
 void Placement::placeResults() {
   for (WorkState state : work.work.list.states)
     indices[state.next] = indices.lookup(state.argument);

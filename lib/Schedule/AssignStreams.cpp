@@ -275,7 +275,8 @@ static void assignStreams(func::FuncOp func) {
   EventWriter(ops, body.getTerminator(), waits).run();
 }
 
-/// Setup frees what it has used as it goes: its work stays on one stream.
+/// Returns whether the function is a setup. Its work stays on one stream,
+/// because it frees tensors after their last use.
 static bool givesSetupValues(func::FuncOp func) {
   auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
   return results && llvm::any_of(results, [](Attribute result) {

@@ -7,11 +7,11 @@
 
 namespace autopar {
 
-/// A kernel of loops with results of these types and an empty body.
+/// Creates a kernel of loops with results of these types and an empty body.
 KernelOp createKernel(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::TypeRange results, mlir::ValueRange inputs);
 
-/// A kernel whose result is `value` once more, in memory of its own.
+/// Creates a kernel that copies `value` to memory of its own.
 KernelOp createCopy(mlir::OpBuilder &builder, mlir::Value value);
 
 } // namespace autopar

@@ -16,7 +16,7 @@ namespace autopar {
 #define GEN_PASS_DEF_FORMKERNELS
 #include "autopar/Schedule/Passes.h.inc"
 
-/// Results that share memory with an argument or another result are copied.
+/// Copies results that share memory with an argument or another result.
 static void copyResults(func::FuncOp func) {
   Operation *end = func.getBody().front().getTerminator();
   OpBuilder builder(end);
@@ -29,7 +29,8 @@ static void copyResults(func::FuncOp func) {
   }
 }
 
-/// Next values of states that cannot be computed where the state is.
+/// Copies the next values of states that cannot be computed in the state's
+/// memory.
 static void copyStates(func::FuncOp func) {
   ScheduledWork work = workOf(func);
   Operation *end = func.getBody().front().getTerminator();
@@ -73,7 +74,8 @@ static void setFacts(OpBuilder &builder, KernelOp kernel,
   kernel->setAttr(schedule::kInPlace, builder.getDenseI64ArrayAttr(inputs));
 }
 
-/// A group that was priced as a library call becomes one, or is an error.
+/// Makes a group that was priced as a library call one; fails if that is not
+/// possible.
 static LogicalResult setLibrary(KernelOp kernel, GroupKind kind) {
   if (kind == GroupKind::Loops)
     return success();
@@ -122,7 +124,8 @@ static LogicalResult formKernels(func::FuncOp func) {
   for (Operation &op : body)
     old.push_back(&op);
 
-  // Copies: a reshape between groups may also be in the body of a later one.
+  // Builds copies of the ops, since a reshape between groups may also be in the
+  // body of a later group.
   Operation *last = old.back();
   OpBuilder builder(last);
   IRMapping values;

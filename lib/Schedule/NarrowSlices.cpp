@@ -22,8 +22,9 @@ namespace {
 /// A join of fewer operands stays one kernel.
 constexpr unsigned kLeastJoined = 16;
 
-/// A row-major buffer of which parts may be addressed, or null: a GPU's loads
-/// rely on where its parameters begin.
+/// Returns the buffer if it is row-major and parts of it may be addressed;
+/// otherwise null. Parts of parameters may not, because a GPU's loads rely on
+/// where a parameter begins.
 BufferOp divisibleBuffer(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   if (!buffer || !llvm::is_sorted(layoutOf(memref.getType())))
@@ -58,7 +59,8 @@ KernelOpInterface soleReader(BlockArgument argument) {
              : KernelOpInterface();
 }
 
-/// Operands that share memory with another one stay as they are.
+/// Returns whether no other operand shares the buffer's memory; operands that
+/// do stay as they are.
 bool isAlone(KernelOp kernel, BufferOp buffer) {
   return llvm::count_if(kernel->getOperands(), [&](Value operand) {
            auto other = operand.getDefiningOp<BufferOp>();

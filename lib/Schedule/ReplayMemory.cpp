@@ -102,7 +102,8 @@ private:
   /// The value that each state's index holds, and its next one.
   llvm::DenseMap<int64_t, std::pair<int64_t, int64_t>> states;
   llvm::DenseMap<int64_t, Whole> wholes; // by value
-  /// Results that are read as soon as their value is written, by that.
+  /// Results that are read as soon as their value is written, by the value's
+  /// number.
   llvm::DenseMap<int64_t, SmallVector<Place, 1>> gradients;
 };
 } // namespace

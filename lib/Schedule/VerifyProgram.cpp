@@ -200,7 +200,8 @@ FailureOr<std::vector<Entry>> Program::list(func::FuncOp func, StringRef name) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// A persistent entry's row holds as much; a reshape shares a row.
+/// Checks that the row of a persistent entry has as many bytes; shapes may
+/// differ, because a reshape shares its operand's row.
 LogicalResult Program::verifyPlace(func::FuncOp func, const Entry &entry) {
   if (entry.space == BufferSpace::Arena)
     return success();
@@ -262,7 +263,7 @@ LogicalResult Program::verifyBuffers(func::FuncOp func) {
   return success();
 }
 
-/// Setup writes each of its values, and each once.
+/// Checks that setup writes each of its values once.
 LogicalResult Program::verifyWrites(int64_t stage) {
   std::map<int64_t, unsigned> writes;
   auto note = [&](Value output) {
@@ -296,7 +297,7 @@ static bool isGoodResult(const Entry &entry, bool isStep) {
                 : isa_and_nonnull<SetupValueAttr>(entry.what);
 }
 
-/// The next value of a state is where the state is, and sharded as it is.
+/// Checks that the next value of a state has the state's place and sharding.
 LogicalResult Program::verifyNext(func::FuncOp func, const Entry &entry) {
   auto next = dyn_cast_or_null<NextStateAttr>(entry.what);
   if (!next)

@@ -22,7 +22,7 @@ static bool isEvent(Operation *op) {
   return isa<RecordEventOp, WaitEventOp>(op);
 }
 
-/// A kernel's body works on tensors; all else on buffers.
+/// Checks that kernels' bodies work on tensors and all other ops on buffers.
 static LogicalResult checkForm(func::FuncOp func) {
   if (func.getNumArguments() != 0 || func.getNumResults() != 0)
     return func.emitError("still has arguments or results; run "
@@ -74,7 +74,8 @@ static LogicalResult checkAttributes(func::FuncOp func) {
   return success();
 }
 
-/// Collectives are of device axes, in types that the target adds.
+/// Checks that collectives have device axes, and element types that the target
+/// can add.
 static LogicalResult checkCollectives(func::FuncOp func) {
   bool shorts = targetTable(func).communication.reducesShortIntegers;
   for (Operation &op : func.getBody().front()) {
@@ -93,7 +94,8 @@ static LogicalResult checkCollectives(func::FuncOp func) {
   return success();
 }
 
-/// The library may write over the addend of a call, if over anything.
+/// Checks that a call is stored over no input but the addend, and only if the
+/// library allows it.
 static LogicalResult checkInPlace(KernelOp kernel, const LibraryCalls &calls) {
   auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
   int64_t input = inPlace ? inPlace[0] : -1;
@@ -104,7 +106,8 @@ static LogicalResult checkInPlace(KernelOp kernel, const LibraryCalls &calls) {
                             << "still read";
 }
 
-/// A packed form is of a constant that a step reads, and all that read it can.
+/// Checks that a packed form is made of a constant that a step reads, and that
+/// all its readers read the same form.
 static LogicalResult checkPacked(KernelOp kernel, func::FuncOp function,
                                  std::map<int64_t, std::string> &forms) {
   LibraryCallAttr call = *kernel.getLibrary();
@@ -128,7 +131,8 @@ static bool isCallable(KernelOp kernel, const TargetTable &table) {
                       [&](Operation &op) { return callOf(&op, table); });
 }
 
-/// The target's libraries have the calls, and what they have is no loops.
+/// Checks that the target's libraries have the calls, and that no op which they
+/// have is loops.
 static LogicalResult checkCalls(func::FuncOp func) {
   const TargetTable &table = targetTable(func);
   std::map<int64_t, std::string> forms;
@@ -175,7 +179,7 @@ static LogicalResult checkCalls(func::FuncOp func) {
   return success();
 }
 
-/// Every rank issues its communication in the one global order.
+/// Checks that the function's communication is in the one global order.
 static LogicalResult checkSequence(func::FuncOp func, int64_t &last) {
   for (Operation &op : func.getBody().front()) {
     if (!isCommunication(&op))

@@ -7,8 +7,8 @@
 
 namespace autopar::loops {
 
-/// Arithmetic on computed values. Additions may be fused with products; nothing
-/// else is relaxed: infinities and NaN are part of masks.
+/// Arithmetic on computed values. Additions may be fused with products. Nothing
+/// else is relaxed, because masks of models have infinities and NaN.
 struct Arithmetic {
   LoopEmitter &emit;
   mlir::arith::FastMathFlags flags =

@@ -56,7 +56,8 @@ static bool readsColumns(ArrayRef<Read> reads) {
   return along > across;
 }
 
-/// The innermost loop of a fold keeps several sums in its vectors.
+/// A sum of more floats than this is a sum of parts. It is not smaller, because
+/// the innermost loop of a fold keeps several sums in its vectors.
 static constexpr int64_t kMostTerms = 2048;
 
 LoopEmitter::FoldBlocks LoopEmitter::foldBlocks(ArrayRef<int64_t> extents,

@@ -62,8 +62,8 @@ static Value emitElement(LoopEmitter &emit, TransposeOp op,
   return emit.element(op.getInput(), source);
 }
 
-/// Dimensions that both shapes end with keep their indices: what depends on
-/// rows alone is computed once for a row.
+/// Dimensions that both shapes end with keep their indices, so that values that
+/// depend on rows alone are computed once per row.
 static Value emitElement(LoopEmitter &emit, ReshapeOp op, ArrayRef<Index> at) {
   ArrayRef<int64_t> to = shapeOf(op.getResult()), from = shapeOf(op.getInput());
   size_t same = 0;
@@ -141,7 +141,7 @@ static Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
                  : read;
     start += size;
   }
-  // A result without elements reads nothing: the loop around runs no trip.
+  // If the result has no elements, no loop around runs, and nothing is read.
   return result ? result
                 : emit.constant(computeType(getElementTypeOrSelf(op.getType())),
                                 0);
@@ -167,7 +167,8 @@ static Value fromEnd(LoopEmitter &emit, Value index, int64_t size) {
   return emit.make<arith::SelectOp>(negative, moved, index);
 }
 
-/// Adds the row that `index` means to the indices into the operand's block.
+/// Adds the row whose number is `index` to the indices into the operand's
+/// block.
 template <typename OpT>
 static void guardRow(LoopEmitter &emit, OpT op, Value index, Guarded &guarded) {
   int64_t size = shapeOf(op.getData())[op.getDim()];

@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-/// The larger of two numbers; of a NaN and a number either.
+/// Returns the larger of two numbers. If one of them is NaN, it may return
+/// either.
 static Value larger(LoopEmitter &emit, Value acc, Value x) {
   auto noNan = LLVM::FastmathFlags::nnan | LLVM::FastmathFlags::nsz;
   Value better =
@@ -44,8 +45,9 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
              : emit.make<arith::MinimumFOp>(acc, x, nsz);
 }
 
-/// Returns whether elements of `op` come from others that a loop makes: for
-/// each column once, but again for each row where the rows are the outer loop.
+/// Returns whether `op`'s operands come from reductions. If columns are the
+/// outer loop, such a reduction is computed once per column; if rows are, again
+/// for each row.
 static bool readsFolds(const LoopEmitter &emit, Operation *op) {
   SmallVector<Value> open(op->getOperands());
   llvm::DenseSet<Value> seen;
@@ -323,7 +325,8 @@ static Value emitElement(LoopEmitter &emit, ConvolutionOp op,
       [&](Value a, Value b) { return add(emit, a, b); }, /*sums=*/true);
 }
 
-/// Naive: where no library call fits, such as integers.
+/// Emits a plain loop. It is used only if no library call fits, as for
+/// integers.
 static Value emitElement(LoopEmitter &emit, EinsumOp op, ArrayRef<Index> at) {
   StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters();
   std::map<char, Index> where;

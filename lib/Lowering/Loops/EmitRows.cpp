@@ -1,6 +1,6 @@
 //===- EmitRows.cpp - Rows that depend on an order ------------------------===//
 //
-// Running sums and the best elements of a row, for devices that keep no rows.
+// Emits scans and top_k for devices that keep no rows.
 //
 //===----------------------------------------------------------------------===//
 

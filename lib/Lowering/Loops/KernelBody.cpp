@@ -46,14 +46,16 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   auto addNumber = [&](uint64_t number) {
     key.append(reinterpret_cast<const char *>(&number), sizeof(number));
   };
-  // Equal names, types and attributes are one object each.
+  // MLIR has one object for equal names, types and attributes, so that its
+  // address is a key.
   auto add = [&](auto object) {
     addNumber(reinterpret_cast<uintptr_t>(object.getAsOpaquePointer()));
   };
   llvm::for_each(slots, addNumber);
   addNumber(isInPlace(kernel));
   Block &body = kernel.getBody().front();
-  // The place where a part begins is an argument of the kernel.
+  // The kernel gets the address of a part as an argument, so the part's offset
+  // is not part of the key.
   for (Type type : kernel->getOperandTypes()) {
     auto shaped = cast<ShapedType>(type);
     add(bufferType(
@@ -125,7 +127,7 @@ SmallVector<Part> cutSpace(int64_t space, const std::set<int64_t> &cuts) {
   return parts;
 }
 
-/// Indices of the element whose place in memory is `where`.
+/// Returns the indices of the element whose place in memory is `where`.
 static SmallVector<Index> indicesAt(LoopEmitter &emit, Index where,
                                     RankedTensorType type,
                                     ArrayRef<int64_t> layout) {

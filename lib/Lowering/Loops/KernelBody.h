@@ -15,8 +15,8 @@ namespace autopar::loops {
 
 /// The number of the argument for each operand of a kernel op.
 struct KernelSlots {
-  /// Argument number of each operand: same place, same argument, as an output
-  /// may be written over an input.
+  /// The argument number of each operand. Operands at the same place share an
+  /// argument, because an output may be written over an input.
   llvm::SmallVector<unsigned> slots;
   /// Operand number of each argument.
   llvm::SmallVector<unsigned> buffers;

@@ -104,8 +104,9 @@ Value LoopEmitter::constantElement(DenseElementsAttr elements, Index flat) {
   return load(make<LLVM::AddressOfOp>(pointer, table.getSymName()), type, flat);
 }
 
-/// LLVM may compute what is rounded at once in the narrow type: there it must
-/// not become one with the next operation.
+/// Forbids to fuse an operation whose result is rounded: LLVM may compute it in
+/// the narrow type at once, and fusing it with the next operation would skip
+/// the rounding.
 static void forbidContraction(Value value) {
   auto op = value.getDefiningOp<arith::ArithFastMathInterface>();
   arith::FastMathFlagsAttr given =
@@ -192,7 +193,8 @@ Value LoopEmitter::load(Value pointer, Type element, Index flat) {
   return loaded;
 }
 
-/// A value that was rounded to `type` and widened again, before that.
+/// If `value` was rounded to `type` and widened again, returns the rounded
+/// value; otherwise `value`.
 static Value beforeWidening(Value value, Type type) {
   auto wide = value.getDefiningOp<arith::ExtFOp>();
   return wide && wide.getIn().getType() == type ? wide.getIn() : value;

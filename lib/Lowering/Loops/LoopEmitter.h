@@ -1,10 +1,11 @@
 //===- LoopEmitter.h - Code for the elements of tensors ---------*- C++ -*-===//
 //
-// A kernel's body is a tensor program. The emitter turns it into loops by
-// demand: `element(t, i)` builds the code for one element of one tensor, which
-// asks for the elements it needs in turn. Every instruction goes to the
-// outermost open loop where its operands exist, so that what does not change in
-// an inner loop is computed outside, a row's maximum once per row.
+// A kernel's body is a tensor program. The emitter turns it into loops on
+// demand: `element(t, i)` builds the code for one element of one tensor, and
+// thereby asks for the elements that this one needs. Every instruction goes to
+// the outermost open loop where its operands exist. So a value that does not
+// change in an inner loop is computed outside, for example a row's maximum once
+// per row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +54,9 @@ struct Part {
   int64_t stride, size;
 };
 
-/// A read of memory in terms of the flat space: contiguous along the digits of
-/// `stride` for `size` elements; zeros: along something else.
+/// A read of memory in terms of the flat space. It is contiguous along the
+/// digits of `stride` for `size` elements; both are 0 if it is contiguous along
+/// something else.
 struct Read {
   int64_t stride, size, elements;
 };
@@ -77,13 +79,15 @@ struct ScatterFinding {
 struct Findings {
   /// Places where used digits of the flat space begin or end.
   std::set<int64_t> boundaries;
-  /// Some loop folds elements; one does so that depends on no open loop at all.
+  /// `folds`: some loop folds elements. `wholeFolds`: some fold depends on no
+  /// open loop.
   bool folds = false, wholeFolds = false;
   std::vector<FoldFinding> foldsFound;
   /// A tensor about as large as the space is contiguous along the digits of
   /// this stride, not along the innermost ones; 0: none is.
   int64_t crossStride = 0;
-  /// Reductions over rows whose columns, so many, are contiguous.
+  /// Reductions over rows whose columns are contiguous, with the number of
+  /// columns.
   llvm::MapVector<mlir::Operation *, int64_t> columnReductions;
   /// Scatters whose rows are contiguous.
   llvm::MapVector<mlir::Operation *, ScatterFinding> scatters;
@@ -115,8 +119,8 @@ public:
   // Indices
   //===--------------------------------------------------------------------===//
 
-  /// A flat index space made of the loops in `parts`; digits of it stay
-  /// symbolic until used.
+  /// Makes a flat index space of the loops in `parts`. Its digits stay symbolic
+  /// until they are used.
   Index addSpace(llvm::ArrayRef<Part> parts);
   Index constantIndex(int64_t value) { return {constantInt(value)}; }
   Index digit(Index of, int64_t divisor, int64_t modulus);
@@ -172,21 +176,22 @@ public:
   /// last block ends with the dimension.
   Index openBlock(Index number, int64_t block, int64_t size);
 
-  /// acc = body(index, acc) over all indices of `extents`, in a loop nest at
-  /// the depth of `fixed`, the indices that the body uses besides. `combine`
-  /// joins the results of two parts of the indices, where `init` is neutral;
-  /// null: only the order of the indices will do. `sums`: it adds up, and long
-  /// sums of floats are sums of parts.
+  /// Emits acc = body(index, acc) over all indices of `extents`, in a loop nest
+  /// at the depth of `fixed`, which are the other indices that the body uses.
+  /// `combine` joins the results of two parts of the indices, for which `init`
+  /// is neutral; if it is null, the indices are folded in order. With `sums`
+  /// the fold adds, and a long sum of floats is made a sum of parts.
   using FoldBody =
       llvm::function_ref<mlir::Value(llvm::ArrayRef<Index>, mlir::Value)>;
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
   virtual mlir::Value fold(llvm::ArrayRef<int64_t> extents,
                            llvm::ArrayRef<Index> fixed, mlir::Value init,
                            FoldBody body, Combine combine, bool sums = false);
-  /// Sums of more than `terms` floats are sums of parts of as many: an error
-  /// grows with the terms of one part, not with all. The loop over dimension
-  /// `dim` goes in `count` blocks of `size` indices: [5, 3000] at 2,048 terms
-  /// is 5 times 2 blocks, of 2,048 and 952 indices of dimension 1.
+  /// A sum of more than `terms` floats is a sum of parts of at most `terms`
+  /// each, so that its error grows with the terms of a part, not with all. The
+  /// loop over dimension `dim` is cut into `count` blocks of `size` indices.
+  /// For example [5, 3000] at 2,048 terms has 5 times 2 blocks, of 2,048 and
+  /// 952 indices of dimension 1.
   struct FoldBlocks {
     unsigned dim = ~0u; // none
     int64_t size = 0, count = 0;
@@ -215,15 +220,15 @@ public:
   //===--------------------------------------------------------------------===//
 
   /// Stores an element of an output that is the same for all values of the
-  /// digit `repeats`; null: there is one iteration per element.
+  /// digit `repeats`. If `repeats` is null, one iteration computes the element.
   virtual void storeOutput(mlir::Value value, mlir::Value pointer,
                            mlir::Type element, Index where, Index repeats) {
     store(value, pointer, element, where);
   }
 
-  /// A fold for all columns of the innermost open loop at once, where the
-  /// columns are contiguous; `combine` and `sums` as for fold. Null: one fold
-  /// per column.
+  /// Folds all columns of the innermost open loop at once, if they are
+  /// contiguous; `combine` and `sums` are those of fold. Returns null if the
+  /// device folds column by column.
   using ColumnBody = llvm::function_ref<mlir::Value(
       llvm::ArrayRef<Index>, llvm::ArrayRef<Index> at, mlir::Value)>;
   virtual mlir::Value foldColumns(llvm::ArrayRef<int64_t> extents,
@@ -231,16 +236,16 @@ public:
                                   ColumnBody body, Combine combine, bool sums) {
     return nullptr;
   }
-  /// Memory of the iteration's own for a row that is computed once and read
-  /// again. Null: its elements are computed again.
+  /// Returns private memory of an iteration for a row that is computed once and
+  /// read again. Returns null if the row's elements are to be computed again.
   virtual mlir::Value rowBuffer(mlir::Type element, int64_t size) {
     return nullptr;
   }
   /// The address of an element; `offset` in elements.
   virtual mlir::Value address(mlir::Value pointer, mlir::Type stored,
                               mlir::Value offset);
-  /// An index that is one of a block of `size` indices, known to be inside or
-  /// outside of a dimension of `extent` elements as a whole: first + within.
+  /// The index `first + within`, one of a block of `size` indices which are
+  /// either all inside of a dimension or all outside.
   struct IndexBlock {
     mlir::Value first;
     int64_t within = 0, size = 1;
@@ -248,16 +253,17 @@ public:
   virtual IndexBlock blockOf(mlir::Value index, int64_t extent) {
     return {index};
   }
-  /// The element of tensor `which` of several that are in memory alike. Null:
-  /// each element is chosen among those of all.
+  /// Returns the element of tensor `which` of several tensors with the same
+  /// layout. Returns null if the device selects among the elements of all
+  /// tensors.
   virtual mlir::Value elementOfMany(mlir::ValueRange tensors, Index which,
                                     llvm::ArrayRef<Index> at) {
     return nullptr;
   }
   /// One element of a pooling.
   virtual mlir::Value poolElement(PoolOp op, llvm::ArrayRef<Index> at);
-  /// Elements of rows that cannot be had one by one: a running sum, the
-  /// positions of the best.
+  /// Emit an element of an op whose rows have to be computed as a whole: a
+  /// running sum, or the positions of the best elements.
   virtual mlir::Value scanElement(ScanOp op, llvm::ArrayRef<Index> at);
   virtual mlir::Value topKElement(TopKOp op, llvm::ArrayRef<Index> at) = 0;
   /// The sum of the updates that mean a row.
@@ -317,8 +323,9 @@ protected:
         return a.getAsOpaquePointer() < b.getAsOpaquePointer();
       }};
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Part>> spaces;
-  /// Spaces that hold some of another one's parts at the same strides: digits
-  /// that are in one of them alone are digits of it.
+  /// For each space, the spaces that have some of its parts at the same
+  /// strides. A digit that lies in one of them alone is a digit of that one,
+  /// too.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> views;
   /// The whole of which two views are parts, by the views in both orders.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> wholes;
@@ -329,7 +336,8 @@ protected:
   ConstantTables &tables;
 };
 
-/// acc combined with x; max and min carry NaN on.
+/// Combines `acc` with `x`; the maximum or minimum of a NaN and a number is
+/// NaN.
 mlir::Value combineElements(LoopEmitter &emit, ReduceKind kind, mlir::Value acc,
                             mlir::Value x, bool isUnsigned);
 mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
@@ -337,22 +345,22 @@ mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
 /// any number.
 mlir::Value isBetter(LoopEmitter &emit, TopKOp op, mlir::Value a,
                      mlir::Value b);
-/// The row of the block that the index at `at` means; one outside of the block
-/// is no row of it.
+/// Returns the row of the block that the index at `at` names. The result is
+/// outside of the block's rows if another block has the row.
 mlir::Value rowOfIndex(LoopEmitter &emit, ScatterOp op,
                        llvm::ArrayRef<Index> at);
-/// Returns whether the index at `at` means the row of the block at `row`.
+/// Returns whether the index at `at` names row `row` of the block.
 mlir::Value hitsRow(LoopEmitter &emit, ScatterOp op, llvm::ArrayRef<Index> at,
                     Index row);
-/// The place among the indices of index number `point`, in the batch of the
+/// Returns where index number `point` is among the indices, in the batch of the
 /// result's element `at`.
 llvm::SmallVector<Index> indexAt(ScatterOp op, llvm::ArrayRef<Index> at,
                                  llvm::ArrayRef<Index> point);
-/// The update of that row which the index at `point` brings, at `at` of the
-/// result otherwise.
+/// Returns the element of the update that the index at `point` brings to its
+/// row; the other dimensions are those of `at`.
 mlir::Value updateAt(LoopEmitter &emit, ScatterOp op,
                      llvm::ArrayRef<Index> point, llvm::ArrayRef<Index> at);
-/// Elements without sign: u8 and its kin, booleans.
+/// Returns whether elements have no sign: unsigned integers and booleans.
 bool isNatural(mlir::Type tensorOrElement);
 
 /// Returns whether the emitter has loops for `op`.

@@ -105,8 +105,8 @@ Value LoopEmitter::commonSpace(Value a, Value b) {
   return wholes.lookup({a, b});
 }
 
-/// Returns whether the remainder that `index` takes changes nothing: its value
-/// ends there.
+/// Returns whether the modulus of `index` changes nothing, because the value
+/// ends before.
 bool LoopEmitter::isTop(Index index) const {
   auto space = spaces.find(index.value);
   return index.modulus == 0 ||
@@ -187,7 +187,8 @@ void LoopEmitter::addTerms(Index index, int64_t scale,
   int64_t low = index.divisor, high = index.divisor * index.modulus;
   int64_t whole = sizeOf(parts);
   if (!cutsBetween(parts, low, high)) {
-    // A digit that begins or ends inside a loop's steps: of the flat index.
+    // The digit begins or ends inside a loop's steps, so it is taken from the
+    // flat index.
     SmallVector<std::pair<Value, int64_t>> flat;
     for (const Part &part : parts)
       addTerms(part.index, part.stride, flat);
