@@ -11,9 +11,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// The cluster with the links of ranks that share cores. Within a node cores
-/// copy the bytes that are sent, at the share of a core that a rank has, and a
-/// rank that is waited for gets its turn so much later.
+/// Returns the cluster with slower links in nodes whose ranks share cores: such
+/// a rank copies the bytes that it sends with its share of a core, and the
+/// others wait until it has its turn.
 static Cluster withShares(Cluster cluster) {
   double least = 1;
   for (const NodeGroup &group : cluster.nodes)

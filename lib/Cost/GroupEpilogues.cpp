@@ -69,8 +69,9 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
   return true;
 }
 
-/// x * sigmoid(x) on the result of a library call that nothing else reads: the
-/// product is promised to the group when the sigmoid joins it.
+/// Takes x * sigmoid(x) into the group of a library call whose result x nothing
+/// else reads. When the sigmoid joins the group, the product is reserved for
+/// it, too.
 bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   int64_t id = groupOf(access.base);
   if (unaryKindOf(sigmoid) != UnaryKind::Sigmoid || id < 0 ||

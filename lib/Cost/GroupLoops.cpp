@@ -6,10 +6,11 @@ using namespace mlir;
 
 namespace autopar {
 
-/// Movement takes its operand's group in if that has at most as many ops.
+/// Movement takes in its operand's group if that has at most so many ops.
 static constexpr unsigned kMaxAbsorbed = 8;
 
-/// Some trailing dimensions of `shape` hold `rowLength` elements.
+/// Returns whether some trailing dimensions of `shape` have `rowLength`
+/// elements together.
 static bool hasRows(ArrayRef<int64_t> shape, int64_t rowLength) {
   int64_t product = 1;
   for (int64_t size : llvm::reverse(shape)) {
@@ -31,7 +32,8 @@ bool Grouping::setRowLength(OpenGroup &group, int64_t rowLength) {
   return true;
 }
 
-/// The spread repeats one element per row along each row's columns.
+/// Returns whether the spread repeats one element per row along the row's
+/// columns.
 static bool spreadsRows(Operation *spread, int64_t rowLength) {
   ArrayRef<int64_t> from = shapeOf(spread->getOperand(0));
   ArrayRef<int64_t> to = shapeOf(spread->getResult(0));
@@ -50,7 +52,8 @@ static bool spreadsRows(Operation *spread, int64_t rowLength) {
   return rest == rowLength && along == rows;
 }
 
-/// `op`, computed in `group`, reads `access` of that group at its own index.
+/// Returns whether `op`, if it is computed in `group`, reads `access` of that
+/// group at its own index.
 bool Grouping::sees(Operation *op, const OpenGroup &group,
                     const Access &access) const {
   int64_t own = elementsOf(op->getResult(0)), read = elementsOf(access.base);
@@ -98,8 +101,8 @@ bool Grouping::tryJoin(Operation *op, unsigned id, ArrayRef<Access> accesses) {
   return true;
 }
 
-/// Makes two loop groups one. Equal levels, or a lower one that nothing reads:
-/// neither depends on the other.
+/// Makes two loop groups one if neither depends on the other: their levels are
+/// equal, or nothing reads the lower one.
 bool Grouping::tryMerge(unsigned from, unsigned into) {
   OpenGroup &a = groups[from], &b = groups[into];
   bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
@@ -121,8 +124,8 @@ bool Grouping::tryMerge(unsigned from, unsigned into) {
   return true;
 }
 
-/// `access` is the one result of a small group of movement and pointwise ops
-/// that only `op` reads.
+/// Returns whether `access` is the only result of a small group of movement and
+/// pointwise ops, and only `op` reads it.
 bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   int64_t id = groupOf(access.base);
   if (id < 0)

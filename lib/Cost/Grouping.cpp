@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// More ops than this are not repeated in each group that reads their result.
+/// At most so many ops are repeated in each group that reads their result.
 static constexpr unsigned kMaxFreeCost = 16;
 /// Longest chain of spreads and reshapes that groups look through.
 static constexpr unsigned kMaxPath = 16;
@@ -24,7 +24,8 @@ Grouping::Grouping(Block &body, const TargetTable &table)
   findLive();
 }
 
-/// An op is live if it does more than compute, or a live op needs it.
+/// Finds the live ops. An op is live if it does more than compute, or if a live
+/// op needs it.
 void Grouping::findLive() {
   for (Operation &op : llvm::reverse(body)) {
     bool needed = !isMemoryEffectFree(&op) || op.getNumResults() == 0;
@@ -173,14 +174,15 @@ bool Grouping::isPartOfFilterGradient(Operation *op) const {
   return gradient && isFilterGradient(gradient);
 }
 
-/// The ops of group `other`, which nothing but `group` reads, are its own.
+/// Moves the ops of group `other`, which only `group` reads, to `group`.
 void Grouping::absorb(OpenGroup &group, unsigned id, unsigned other) {
   group.ops.append(groups[other].ops);
   groups[other].ops.clear();
   parents[other] = id;
 }
 
-/// A group of an op that reads memory only: constants stay in a loop nest.
+/// Starts a group of an op that reads memory only; the constants that it reads
+/// become part of its loop nest.
 void Grouping::startWhole(Operation *op) {
   std::optional<GroupKind> library = callOf(op, table);
   bool isPart = isPartOfFilterGradient(op);
@@ -210,7 +212,8 @@ void Grouping::startWhole(Operation *op) {
 // One op after the other
 //===----------------------------------------------------------------------===//
 
-/// An op on free operands is free while it is small.
+/// Makes an op free if its operands are free and it is small enough to be
+/// repeated by its readers.
 bool Grouping::becomesFree(Operation *op) {
   unsigned cost = 1;
   for (Value operand : op->getOperands()) {
@@ -225,7 +228,8 @@ bool Grouping::becomesFree(Operation *op) {
   return true;
 }
 
-/// A reshape that changes the innermost dimension needs memory under it.
+/// Visits a reshape. If it changes the innermost dimension, its operand must be
+/// in memory.
 void Grouping::visitView(Operation *op) {
   Operation *source = op->getOperand(0).getDefiningOp();
   bool cheap = source && (isFree(source) || resolve(op->getOperand(0)).spread);
@@ -275,8 +279,8 @@ void Grouping::visitPointwise(Operation *op) {
   start(op, GroupKind::Loops);
 }
 
-/// Movement computes its operands' elements where it reads them, if that does
-/// not multiply the work.
+/// Visits movement. It computes its operands' elements where it reads them if
+/// that does not multiply the work.
 void Grouping::visitRemap(Operation *op) {
   if (isPartOfFilterGradient(op))
     return startWhole(op);

@@ -1,8 +1,9 @@
 //===- Grouping.h - State of the kernel-group analysis ----------*- C++ -*-===//
 //
-// Groups are built in program order. Each has a level, greater than that of
-// every group and op it reads from: so there is no cycle, and groups of one
-// level are independent. A group that nothing else reads yet may rise.
+// Groups are built in program order. Each has a level that is greater than the
+// level of every group and op from which it reads. So there is no cycle, and
+// groups of one level are independent. The level of a group that nothing reads
+// yet may rise.
 //
 //===----------------------------------------------------------------------===//
 

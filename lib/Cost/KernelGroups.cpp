@@ -45,7 +45,8 @@ private:
   /// between groups.
   llvm::DenseSet<Value> demanded;
   llvm::SetVector<Operation *> views;
-  /// The states of the function: by the memory of the next value; and all.
+  /// The states of the function, by the memory of the next value, and all
+  /// states.
   llvm::DenseMap<Value, Value> states;
   llvm::DenseSet<Value> isState;
 };
@@ -83,7 +84,7 @@ void Assembly::needOperand(Operation *op, Value operand, unsigned id,
   ops.insert(path.begin(), path.end());
   if (access.base)
     return;
-  // A free op is repeated with everything under it.
+  // A free op is repeated with all ops that it needs.
   SmallVector<Value> open{path.empty() ? operand : path.front()->getOperand(0)};
   while (!open.empty()) {
     Operation *source = open.pop_back_val().getDefiningOp();
@@ -138,7 +139,8 @@ void Assembly::collectInputs(KernelGroup &group) {
     demand(input);
 }
 
-/// `value` must be in memory, and so must what its reshapes rename.
+/// Demands that the storage of `value` is in memory, and keeps the reshapes
+/// that lead from it to `value`.
 void Assembly::demand(Value value) {
   Value storage = grouping.storageOf(value);
   while (value != storage && views.insert(value.getDefiningOp()))
@@ -164,7 +166,7 @@ void Assembly::collectOutputs(KernelGroups &result, Block &body) {
   }
 }
 
-/// The op after which the group is called, and its rows.
+/// Sets the op that gives the group its name, and its rows.
 void Assembly::name(KernelGroup &group, const OpenGroup &open) {
   group.kind = open.kind;
   if (open.kind != GroupKind::Loops || open.whole) {
@@ -185,8 +187,8 @@ void Assembly::name(KernelGroup &group, const OpenGroup &open) {
     }
 }
 
-/// The group reads each element of `input` only to compute the element at the
-/// same index.
+/// Returns whether the group reads each element of `input` only to compute the
+/// element at the same index.
 bool Assembly::readsInPlace(const KernelGroup &group, Value input) const {
   for (Operation *op : group.ops) {
     if (!llvm::is_contained(op->getOperands(), input))
@@ -270,8 +272,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Kahn's algorithm; among what is ready the first in program order goes first,
-/// a group standing where its last op stands.
+/// Orders the steps by Kahn's algorithm. Of the steps that are ready the first
+/// in program order is taken; a group's place is that of its last op.
 void Assembly::order(KernelGroups &result, Block &body) {
   std::vector<WorkStep> nodes;
   SmallVector<unsigned> keys;

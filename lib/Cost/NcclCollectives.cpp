@@ -23,8 +23,8 @@ namespace autopar {
 /// The share of a network's rate that adapters reach: 24 of 25 GB/s (HDR), 46
 /// to 48 of 50 (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
 static constexpr double kNetworkShare = 0.95;
-/// The messages of an exchange that are on their way at once: NCCL's batch of
-/// work has so many (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
+/// So many messages of an exchange are under way at once, as many as NCCL puts
+/// in a batch of work (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
 static constexpr int64_t kMessagesAtOnce = 8;
 
 namespace {
@@ -86,13 +86,15 @@ static double hopSeconds(const Protocol &protocol, const Link &link) {
   return latency(link) * protocol.hop(link) / simpleRing().hop(link);
 }
 
-/// LL and LL128 put flags beside the data, which must arrive in order.
+/// Returns whether the link carries the protocol. LL and LL128 put flags beside
+/// the data, which must arrive in order.
 static bool carries(const Link &link, const Protocol &protocol) {
   std::optional<Network> network = lookupNetwork(link.kind);
   return protocol.isSimple() || !network || network->inOrder;
 }
 
-/// NCCL sends messages by the rings' protocols but LL128.
+/// Returns whether NCCL sends single messages by the protocol: it does by all
+/// protocols of rings except LL128.
 static bool sendsMessages(const Protocol &protocol) {
   return protocol.algorithm == "ring" && protocol.name != "LL128";
 }
@@ -139,8 +141,8 @@ private:
             protocol.name, device.collectiveSeconds + protocol.base + hops,
             secondsPerByte, protocol.treeShares};
   }
-  /// Seconds per byte of n bytes of which each rank sends `wire * n` and puts
-  /// `passes * n` through its kernel.
+  /// Returns the seconds per byte of a collective of n bytes, for which each
+  /// rank sends `wire * n` and passes `passes * n` through its kernel.
   double transfer(const Protocol &protocol, double wire, double passes) const;
 
   DeviceType device;

@@ -71,8 +71,8 @@ struct Reached {
   }
 };
 
-/// Dijkstra; the reached shardings are few and are scanned: ties go to the one
-/// that was found first.
+/// Dijkstra's algorithm. The reached shardings are few, so the nearest is found
+/// by a scan; of equally near ones the one that was found first is taken.
 class PathSearch {
 public:
   PathSearch(const Sharding &from, const Sharding &to, ArrayRef<int64_t> shape,
@@ -97,7 +97,7 @@ public:
 
 private:
   void add(Reached item) {
-    // No path through what costs more than the whole of one.
+    // A sharding that costs more than a whole path is on no cheapest path.
     if (target >= 0 && item.seconds > reached[target].seconds)
       return;
     auto *known = llvm::find_if(reached, [&](const Reached &other) {
@@ -171,7 +171,8 @@ private:
   int target = -1;                  // the target's place in `reached`
 };
 
-/// Intervals overlap: no step leads on from them.
+/// Returns whether a dimension has an interval. No step leads on from such a
+/// sharding, because intervals overlap.
 bool hasInterval(const Sharding &sharding) {
   return any_of(sharding.dims, [](const DimSharding &dim) {
     return dim.interval.has_value();

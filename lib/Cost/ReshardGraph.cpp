@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// The place of `item` in `list`, at its end if it was not there.
+/// Returns the place of `item` in `list`, and appends it if it is not there.
 template <typename List, typename Item>
 static unsigned placeIn(List &list, Item &&item) {
   unsigned place = llvm::find(list, item) - list.begin();

@@ -34,8 +34,8 @@ StepTable::StepTable(const Sharding &from, const Sharding &to,
   targetState = stateOf(target);
 }
 
-/// First the prefixes of the start's list, then those of the target's that are
-/// not among them.
+/// Adds the prefixes of the start's list, and then those of the target's list
+/// that are not among them.
 void StepTable::addPlaces(Dim &dim, int64_t size) const {
   size_t common = 0;
   while (common < std::min(dim.from.size(), dim.to.size()) &&
@@ -126,7 +126,7 @@ ArrayRef<unsigned> StepTable::wanted(unsigned dim) const {
 }
 
 uint8_t StepTable::prefix(unsigned dim, size_t length) const {
-  // The places of the start come first, by length.
+  // Places of the start come first, in the order of their lengths.
   return place(dim).met ? dims[dim].ofTarget[length] : length;
 }
 
@@ -316,7 +316,8 @@ void StepTable::allReduce(ReduceKind kind) {
   }
 }
 
-/// Halos come last: everything else is already as the target has it.
+/// Adds the halo exchange, which is the last step: everything else must be as
+/// the target has it.
 void StepTable::halo() {
   if (current->partial != targetState.partial ||
       current->places != targetState.places)

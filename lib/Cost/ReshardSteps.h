@@ -65,7 +65,8 @@ private:
   };
 
   void addPlaces(Dim &dim, int64_t size) const;
-  /// None past dimension 63: no path leads to an interval there.
+  /// The bit of a dimension's interval. Dimensions from 64 on have none, so no
+  /// path leads to an interval there.
   static uint64_t intervalBit(size_t dim) {
     return dim < 64 ? uint64_t(1) << dim : 0;
   }

@@ -11,7 +11,8 @@ namespace autopar {
 
 static constexpr double kNoPath = std::numeric_limits<double>::infinity();
 
-/// The number of `key`, a new one with `item` added to `list` if there is none.
+/// Returns the number of `key`. A new key gets the next number, and `item` is
+/// added to `list`.
 template <typename Item>
 static unsigned numberIn(StringMap<unsigned> &numbers, StringRef key,
                          std::vector<Item> &list, Item item) {

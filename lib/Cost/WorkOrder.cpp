@@ -214,7 +214,8 @@ void Order::noteReady(unsigned item) {
     append_range(candidates, reads[item]);
 }
 
-/// A kernel that waits for communication waits for all before that.
+/// Notes that a kernel which waits for communication waits for all
+/// communication before it.
 void Order::noteWaits(unsigned item) {
   if (!isCompute(item)) {
     place[item] = messages.size();

@@ -107,14 +107,15 @@ private:
                       "halo";
   }
 
-  /// Blocks over `major` are `k` blocks over `major` and `k` more, in a row.
+  /// Returns whether a block over `major` is a row of `k` blocks of the finer
+  /// split.
   bool nests(int64_t dim, ArrayRef<unsigned> major, int64_t k) const {
     int64_t n = held.globalShape()[dim], m = mesh.product(major);
     return m == 1 || ceilDiv(n, m) == k * ceilDiv(n, m * k);
   }
 
   LogicalResult endPartial(ReduceKind kind);
-  /// The value is partial over the op's axes no more.
+  /// Notes that the value is not partial over the op's axes any more.
   void forgetPartial();
   LogicalResult removeMinor(int64_t dim);
   LogicalResult appendMinor(int64_t dim);

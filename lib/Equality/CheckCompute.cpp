@@ -41,14 +41,16 @@ private:
     return "\"" + llvm::join(mesh.spell(subAxes), "\", \"") + "\"";
   }
 
-  /// The strategy is a claim: everything below is checked against it.
+  /// Reads the strategy. It is a claim, against which the following functions
+  /// check the op.
   LogicalResult readClaim();
   LogicalResult checkOperand(unsigned index);
   LogicalResult checkPartial(unsigned index, const HeldValue &have);
   LogicalResult checkPlacement(unsigned index, const HeldValue &have);
   LogicalResult checkPast(unsigned index, const HeldValue &have);
   LogicalResult checkResults(SmallVector<HeldValue, 0> &results);
-  /// The op is what the global op's own definition makes on one device.
+  /// Checks that the op is the one that the global op's own definition makes on
+  /// one device.
   LogicalResult checkForm();
   bool sameForm(Operation *expected, Operation *actual, Block *scratch) const;
 
@@ -222,7 +224,8 @@ LogicalResult ComputeChecker::checkForm() {
   return diagnostic;
 }
 
-/// Recursion follows the few ops that localize made for one op.
+/// Compares the few ops that localize made for one op, recursively along their
+/// operands.
 bool ComputeChecker::sameForm(Operation *expected, Operation *actual,
                               Block *scratch) const {
   if (!actual || expected->getName() != actual->getName() ||

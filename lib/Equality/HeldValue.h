@@ -43,7 +43,8 @@ struct HeldValue {
   llvm::ArrayRef<int64_t> globalShape() const;
   /// The type that a device's part has.
   mlir::RankedTensorType localType(const Mesh &mesh) const;
-  /// Blocks are not all full, so that there are bytes past the extent.
+  /// Returns whether some block is not full, so that it has bytes past the
+  /// extent.
   bool hasPast(unsigned dim, const Mesh &mesh) const;
 };
 

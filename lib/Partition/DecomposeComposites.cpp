@@ -213,7 +213,8 @@ static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
   return next;
 }
 
-/// Parts are looked at in turn: they may be composites themselves.
+/// Decomposes all composites, and then their parts, which may be composites
+/// themselves.
 static LogicalResult decomposeAll(func::FuncOp function,
                                   const ModuleMesh &moduleMesh) {
   Operation *op = &function.getBody().front().front();

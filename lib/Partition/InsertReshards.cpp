@@ -76,7 +76,8 @@ private:
     return define(op, *plan);
   }
 
-  /// Results: from what the op gives to how they are sharded for their users.
+  /// Inserts reshards of the op's results, from the sharding that the op gives
+  /// to the one that users read.
   LogicalResult define(Operation *op, const OpPlan &plan) {
     auto attrs = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
     builder.setInsertionPointAfter(op);

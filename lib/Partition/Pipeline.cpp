@@ -20,13 +20,13 @@ void buildDecomposePipeline(OpPassManager &manager) {
 }
 
 void buildSplitPipeline(OpPassManager &manager) {
-  // Reshards before stages: what crosses stages is already sharded as it is
-  // wanted.
+  // Runs before stages are split, so that a value that crosses stages already
+  // has the sharding that its reader wants.
   manager.addPass(createInsertReshards());
   // Runs before types are local, so that send and recv are localized like all
   // other ops.
   manager.addPass(createSplitStages());
-  // Lowers the reshards, so after all that makes them.
+  // Lowers the reshards, so it runs after all passes that make them.
   manager.addPass(createPartition());
   // Equal masks, slices and offsets of several users become one. Nothing folds:
   // the checker knows each op by its origin.

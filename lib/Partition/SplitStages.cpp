@@ -219,7 +219,7 @@ private:
       target.map.map(value, receive(value, stage));
   }
 
-  /// Clones the op after what it reads, unless these are there.
+  /// Clones those of the op and its producers that the stage lacks.
   void repeat(Operation *op, StageFunction &target) {
     SmallVector<Operation *> open{op};
     while (!open.empty()) {

@@ -54,8 +54,8 @@ private:
   std::map<std::vector<unsigned>, size_t> numbers;
 };
 
-/// The cluster with a core for each rank. If ranks share cores, the replay lets
-/// them take turns.
+/// Returns the cluster with a core for each rank, since the replay itself lets
+/// ranks take turns on shared cores.
 Cluster onOwnCores(Cluster cluster) {
   for (NodeGroup &group : cluster.nodes)
     group.cores = group.partShare = 0;

@@ -1,9 +1,9 @@
 //===- SharedCores.cpp - Replay of ranks that take turns on cores ---------===//
 //
-// Every rank of every stage is replayed: which of them waits decides who works
-// meanwhile, at the rate of a whole core. A rank keeps its core for a time
-// slice or until it waits; then the rank that is ready for the longest time has
-// it.
+// Every rank of every stage is replayed, because ranks of a node work while
+// others wait, each at the rate of a whole core. A rank keeps its core for a
+// time slice or until it waits. Then the rank that has been ready for the
+// longest time gets the core.
 //
 //===----------------------------------------------------------------------===//
 
@@ -221,7 +221,8 @@ void SharedReplay::giveCores(Node &node) {
   }
 }
 
-/// When the core's rank is done or, if others wait, its slice over.
+/// Returns the time at which the core's rank is done or, if other ranks wait,
+/// its slice is over.
 double SharedReplay::endOf(const Core &core, const Node &node) const {
   if (!core.rank)
     return kNever;

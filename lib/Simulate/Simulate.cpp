@@ -65,7 +65,8 @@ bool Replay::send(size_t stage, const Activity &activity) {
   Channel &channel = channels[activity.channel];
   double &clock = states[stage].streams[activity.stream];
   if (program.channelSlots == 0) {
-    // First the message is offered; done is the send once it was received.
+    // The message is offered first; the send is done when the message was
+    // received.
     size_t number = channel.sent.size();
     if (channel.offered.size() == number) {
       channel.offered.push_back(clock);
@@ -182,7 +183,8 @@ void setSeconds(const SimulatedProgram &program,
       double &last = ends[entry.microBatch / program.microBatches];
       last = std::max(last, entry.end);
     }
-  // The first ones fill the stages, the last ones leave them.
+  // The first steps fill the stages and the last steps leave them, so neither
+  // counts.
   size_t from = program.steps / 4, to = program.steps - 1 - from;
   timeline.seconds = (ends[to] - ends[from]) / double(to - from);
 }

@@ -48,8 +48,9 @@ struct ReshardStep {
 };
 using ReshardPath = llvm::SmallVector<ReshardStep, 2>;
 
-/// A dimension of `size` is in `parts` blocks: how many positions of its
-/// interval the busiest device does not hold yet. Fill values do not count.
+/// Returns how many positions of its interval the busiest device does not hold
+/// yet, if a dimension of `size` is cut into `parts` blocks. Fill values do not
+/// count.
 int64_t haloSize(int64_t size, int64_t parts, const Interval &interval);
 
 /// The seconds of a step by its kind, sub-axes and bytes; no other field is

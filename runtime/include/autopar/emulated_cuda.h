@@ -1,8 +1,9 @@
 //===- emulated_cuda.h - CUDA C++ kernels on the emulated GPU ---*- C++ -*-===//
 //
-// Included before CUDA sources that a host compiler compiles: what they use of
-// CUDA, for one thread of the emulated GPU (autopar/emulated.h). Kernels keep
-// grid, blocks, barriers, shared memory and shuffles.
+// A host compiler includes this file before CUDA sources. It defines the parts
+// of CUDA that they use, for one thread of the emulated GPU
+// (autopar/emulated.h). Kernels keep grid, blocks, barriers, shared memory and
+// shuffles.
 //
 //   #include <autopar/emulated_cuda.h>
 //   #include "kernels.cu"
