@@ -22,8 +22,6 @@ inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 /// Module: array of {name, offset, size} of the parameters that the compiler
 /// writes itself (MadeWeights), after Lowering too.
 inline constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
-/// A row of kPersistent: its parameter is a constant of the graph.
-inline constexpr llvm::StringLiteral kConstant = "constant";
 /// Module: the name of the entry (`--entry`) that this program is.
 inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
 /// Module: CPU features that the code needs.
