@@ -137,7 +137,8 @@ const OptionRow optionTable[] = {
      "of a program that trains: a line of JSON per step with loss,\n"
      "                     grad_norm, learning_rate, seconds; of a scaled "
      "loss\n"
-     "                     also loss_scale, skipped",
+     "                     also loss_scale, skipped; the first one has what "
+     "ran",
      [](Options &o, const std::string &v) {
        o.log = v;
        return Status::success();

@@ -4,6 +4,7 @@
 
 #include "../core/Futex.h"
 #include "../files/OutputFile.h"
+#include "RunOrigin.h"
 
 #include <cerrno>
 #include <cmath>
@@ -81,7 +82,7 @@ Status TrainingLog::open(Run &of) {
              : Status::error("--log " + path + ": " + std::strerror(errno));
 }
 
-/// JSON has no NaN: null stands for it.
+/// JSON has no NaN: null stands for it. The first line says what runs.
 static std::string lineOf(const Run &run, int64_t step, double loss,
                           double seconds, double saveSeconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
@@ -97,6 +98,8 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   line["seconds"] = seconds;
   if (saveSeconds > 0)
     line["save_seconds"] = saveSeconds;
+  if (step == 0)
+    line["run"] = originOf(run);
   return line.dump();
 }
 
