@@ -66,6 +66,10 @@ static std::string manifestText(const CheckpointManifest &manifest) {
                                  {"compiler", manifest.compiler},
                                  {"mesh", manifest.mesh},
                                  {"files", nlohmann::ordered_json::array()}};
+  for (auto [name, hash] : {std::pair("model", &manifest.hashes.model),
+                            std::pair("recipe", &manifest.hashes.recipe)})
+    if (!hash->empty())
+      json["hashes"][name] = *hash;
   if (const std::optional<BestPlace> &best = manifest.place.best)
     json["best"] = {{"metric", best->metric},
                     {"step", best->step},
@@ -149,6 +153,7 @@ static Status parseManifest(const std::string &text,
   manifest.model = json.member("model").string();
   manifest.compiler = json.member("compiler").string();
   manifest.mesh = json.member("mesh").string();
+  parseHashes(json.member("hashes", /*optional=*/true), manifest.hashes);
   if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
     manifest.place.data = parseDataPlace(data);
   if (JsonReader best = json.member("best", /*optional=*/true); !best.isNull())

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 
+#include "../core/ProgramHashes.h"
 #include "../core/Status.h"
 
 #include <cstdint>
@@ -49,6 +50,7 @@ struct CheckpointManifest {
   std::string mesh; // of the run that wrote it: for information
   std::vector<File> files;
   TrainingPlace place;
+  ProgramHashes hashes; // of the program that wrote it
 };
 
 /// True if the folder is one checkpoint.

@@ -258,6 +258,9 @@ static Status prepare(Program &program, Run &run, Options &options,
   if (std::string text = run.checkpoints.goesOn(options);
       !text.empty() && run.place.rank == 0)
     std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  if (std::string text = run.checkpoints.doubt(program.manifest);
+      !text.empty() && run.place.rank == 0)
+    warn(text);
   keepEnd(run, options);
   tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));
