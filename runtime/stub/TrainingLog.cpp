@@ -6,6 +6,7 @@
 #include "../files/OutputFile.h"
 #include "RunOrigin.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -103,6 +104,14 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   return line.dump();
 }
 
+/// Of the ranks that this one shares memory with.
+static int64_t mostMemory(const Run &run) {
+  int64_t most = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    most = std::max(most, run.record(rank).peakMemoryBytes);
+  return most;
+}
+
 void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
                       bool waits) {
   if (!run)
@@ -114,6 +123,8 @@ void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
     writeWaiting(step, "");
   warn(step);
   warnOfLabels(step);
+  if (showsProgress && step == 0)
+    progress.setMemory(mostMemory(*run));
   if (showsProgress)
     progress.show(step, loss(step), run->scalar(OutputRole::LearningRate, step),
                   seconds);
