@@ -83,6 +83,8 @@ static std::string manifestText(const CheckpointManifest &manifest) {
     if (data->seed)
       json["data"]["seed"] = *data->seed;
   }
+  if (!manifest.place.iterable.empty())
+    json["iterable"] = manifest.place.iterable;
   for (const CheckpointManifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
@@ -161,6 +163,9 @@ static Status parseManifest(const std::string &text,
                            best.member("step").integer(0, INT64_MAX),
                            best.member("value").number(),
                            best.member("worse").integer(0, INT64_MAX)};
+  if (JsonReader text = json.member("iterable", /*optional=*/true);
+      !text.isNull())
+    manifest.place.iterable = text.string();
   for (const JsonReader &file : json.member("files").elements()) {
     CheckpointManifest::File &to = manifest.files.emplace_back();
     to.name = file.member("name").string();

@@ -34,6 +34,7 @@ struct BestPlace {
 struct TrainingPlace {
   std::optional<DataPlace> data; // none: its data are arrays of all steps
   std::optional<BestPlace> best; // none: nothing was evaluated
+  std::string iterable; // how a Trainer's iterable tells its place; empty: none
 };
 
 /// The manifest tells what a checkpoint is of. Newer formats are refused, older

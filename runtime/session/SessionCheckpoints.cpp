@@ -6,7 +6,7 @@
 namespace autopar::runtime {
 
 Status Session::save(size_t entry, const std::string &folder, int64_t step,
-                     int64_t keep) {
+                     int64_t keep, const std::string &iterable) {
   std::lock_guard<std::mutex> lock(saving);
   if (!saves || saves->where() != folder) {
     saves = std::make_unique<CheckpointFolder>(folder);
@@ -39,7 +39,7 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
                             manifest(entry).compiler,
                             "",
                             {},
-                            {},
+                            {std::nullopt, std::nullopt, iterable},
                             manifest(entry).hashes},
                            keep);
   if (status.failed())
@@ -68,6 +68,7 @@ Status Session::resume(size_t entry, const std::string &path,
   }
   APRT_TRY(checkpoint.checkFiles());
   step = resumedStep = checkpoint.step();
+  iterable = checkpoint.about().place.iterable;
   return Status::success();
 }
 

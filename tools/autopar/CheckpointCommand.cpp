@@ -55,6 +55,9 @@ void describePlace(const runtime::TrainingPlace &place, raw_ostream &os) {
       os << ", --shuffle " << *place.data->seed;
     os << "\n";
   }
+  if (!place.iterable.empty())
+    os << "data        the Trainer's iterable, " << place.iterable.size()
+       << " bytes of state\n";
   if (place.best)
     os << "best        " << place.best->metric << " "
        << format("%g", place.best->value) << " after " << place.best->step
