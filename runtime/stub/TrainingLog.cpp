@@ -122,6 +122,7 @@ void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
   if (!waits)
     writeWaiting(step, "");
   warn(step);
+  warnOfNorm(step);
   warnOfLabels(step);
   if (showsProgress && step == 0)
     progress.setMemory(mostMemory(*run));
@@ -217,6 +218,27 @@ void TrainingLog::warn(int64_t step) {
                "compile --check-numerics, or give the recipe a smaller 'lr', "
                "'warmup_steps' or 'clip_global_norm'\n",
                numberOf(step), std::isnan(loss) ? "NaN" : "infinite");
+}
+
+/// At the first step that takes gradients which are not finite of a loss that
+/// is.
+void TrainingLog::warnOfNorm(int64_t step) {
+  double norm = run->scalar(OutputRole::GradNorm, step);
+  bool isTaken = run->scalar(OutputRole::Skipped, step) != 1;
+  bool isTold =
+      run->program.manifest.outputOf(OutputRole::GradNorm).has_value();
+  if (warned || warnedOfNorm || std::isfinite(norm) || !isTaken || !isTold ||
+      !std::isfinite(run->scalar(OutputRole::Loss, step)))
+    return;
+  warnedOfNorm = true;
+  progress.pause();
+  std::fprintf(stderr,
+               "warning: step %lld: grad_norm is %s though the loss is finite; "
+               "the training goes on, with parameters that may not be finite. "
+               "Look for the first number that is not with autopar compile "
+               "--check-numerics, or give the recipe a smaller 'lr', or "
+               "'warmup_steps'\n",
+               numberOf(step), std::isnan(norm) ? "NaN" : "infinite");
 }
 
 /// A step's number among those of all runs.
