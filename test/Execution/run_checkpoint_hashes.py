@@ -1,4 +1,4 @@
-"""What a checkpoint was written with: hashes of recipe and model.
+"""What a checkpoint was written with: hashes of recipe and model. Checkpoints that are given as weights.
 
     python test/Execution/run_checkpoint_hashes.py TOOL FOLDER
 
@@ -52,10 +52,26 @@ def check_hashes(tool, work):
         assert [str(one.message).split(" (")[0].split(" when")[0] for one in caught] == ["the recipe is not as"], caught
 
 
+def check_weights(tool, work):
+    """A checkpoint is no file of weights: the error says how to make one, and that one is taken."""
+    training, program, folder = saved(tool, os.path.join(work, "saved"))
+    newest = os.path.join(folder, "step-00000012")
+    for path, what in ((folder, "is a folder of checkpoints"), (newest, "is a checkpoint"), (os.path.join(newest, "rank-0001.safetensors"), "is a part of a checkpoint")):
+        error = training.run(program, "begun", 1, "--weights", path) or "it ran"
+        assert what in error and "autopar checkpoint export " in error and "--resume " in error, error
+    exported = training.path("weights.safetensors")
+    subprocess.run([tool, "checkpoint", "export", folder, "-o", exported], check=True, timeout=60)
+    os.symlink(exported, os.path.join(folder, "weights.safetensors"))  # beside checkpoints it is one
+    for path in (exported, folder):
+        error = training.run(program, "begun", 1, "--weights", path)
+        assert not error, error
+
+
 def main():
     options = tool_and_folder(__doc__)
     checks = Checks(options.folder)
     checks.add("hashes", lambda work: check_hashes(options.tool, work))
+    checks.add("checkpoints as weights", lambda work: check_weights(options.tool, work))
     return report(checks)
 
 
