@@ -242,6 +242,9 @@ static Status prepare(Program &program, Run &run, Options &options,
                       std::optional<JoinedRanks> &joined, const char *&doing) {
   doing = "loading the program";
   APRT_TRY(findLaunchPlace(run.place));
+  for (const std::string &doubt : options.doubts)
+    if (run.place.rank == 0)
+      warn(doubt);
   std::vector<Program> programs;
   APRT_TRY(loadOwnPrograms(programs));
   APRT_TRY(keepRanks(programs, options.ranks, run.place));
