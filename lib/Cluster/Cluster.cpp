@@ -19,7 +19,7 @@ int64_t Cluster::deviceCount() const {
 
 namespace {
 
-/// Where a device is.
+/// The place of a device in the cluster.
 struct Place {
   int64_t node, position;
 };
@@ -97,8 +97,8 @@ int64_t Cluster::memoryBytes() const {
   return least;
 }
 
-/// Of a core, for each of `devices` of a node of which `atOnce` times as many
-/// work at a time.
+/// The share of a core for each of `devices` devices of a node, while `atOnce`
+/// times as many work at a time.
 static double shareOfPart(const NodeGroup &group, int64_t devices,
                           int64_t atOnce) {
   int64_t working =

@@ -39,7 +39,7 @@ private:
                     StringRef key, int64_t most, int64_t &before) const;
 
   StringRef name;
-  std::vector<DeviceType> types;                // that the file describes
+  std::vector<DeviceType> types; // the types that the file describes
   bool withinTold = false, betweenTold = false; // by a link
   Cluster cluster;
 };
@@ -308,7 +308,7 @@ static json::Object linkToJSON(const Link &link, StringRef key,
   json::Object object{{key, value}, {"kind", link.kind}};
   if (!link.free) {
     object["GBps"] = link.bytesPerSecond / 1e9;
-    // In whole picoseconds: reading and writing again changes nothing.
+    // Rounds to picoseconds, so that reading and writing again changes nothing.
     object["latency_us"] = std::round(link.latencySeconds * 1e12) / 1e6;
   }
   return object;

@@ -7,7 +7,7 @@
 
 namespace autopar {
 
-/// What is beyond these is a typing error, and no number to compute with.
+/// A number beyond these limits is a typing error.
 inline constexpr int64_t kMaxDevices = 1 << 20;
 inline constexpr double kLeastGBps = 1e-9, kMostOfLink = 1e9;
 

@@ -71,7 +71,7 @@ Expected<DeviceType> lookupDevice(StringRef name) {
       ", and files that `autopar calibrate` wrote" + didYouMean(name, names));
 }
 
-/// Whether `words` are in `text` as whole words: "L4" is not in "L40S".
+/// Returns whether `words` are in `text` as whole words: "L4" is not in "L40S".
 static bool hasWords(StringRef text, StringRef words) {
   for (size_t at = text.find(words); at != StringRef::npos;
        at = text.find(words, at + 1)) {
@@ -121,7 +121,7 @@ static constexpr StringLiteral numberColumns[] = {
     "gemm",     "memory",      "launch_us"};
 struct OptionalColumn {
   StringLiteral name;
-  double otherwise; // where a file does not say it
+  double otherwise; // the value if a file does not have the key
 };
 static constexpr OptionalColumn optionalColumns[] = {{"overlap", 1},
                                                      {"collective_us", 0},
@@ -183,7 +183,7 @@ Expected<DeviceType> deviceFromJSON(const json::Object &object,
 }
 
 json::Object toJSON(const DeviceType &type) {
-  // In six digits: reading and writing again changes nothing.
+  // Rounds to six digits, so that reading and writing again changes nothing.
   auto digits = [](double value) {
     double rounded = 0;
     StringRef(formatv("{0:e5}", value).str()).getAsDouble(rounded);

@@ -76,7 +76,7 @@ static int64_t rounded(int64_t bytes) {
 
 namespace {
 
-/// How many of some times come before one: a Fenwick tree.
+/// Counts how many of some times come before a given one, by a Fenwick tree.
 class TimeCounts {
 public:
   explicit TimeCounts(int64_t times) : sums(times + 1, 0) {}
@@ -114,15 +114,15 @@ public:
     }
     end = std::max(end, taken.end);
   }
-  /// Past all of them if there is no gap.
+  /// The offset behind all of them if there is no gap.
   int64_t offset() const { return best < 0 ? end : best; }
 
 private:
   int64_t bytes, end = 0, best = -1, bestGap = 0;
 };
 
-/// The requests that have places, to be looked up by lifetime: where few of
-/// them are alive by these, else by passing over all.
+/// The requests that have places, which are looked up by lifetime. If few of
+/// them are alive, the lookup goes over these; otherwise it passes over all.
 class Places {
 public:
   Places(size_t requests, int64_t times)
@@ -161,7 +161,8 @@ public:
   }
 
 private:
-  /// Most requests are placed without a look at all others.
+  /// Merges the newest requests into the sorted list. Most requests are placed
+  /// without it.
   void mergeRecent() {
     size_t sorted = byOffset.size();
     sort(recent, std::less<>());
@@ -175,7 +176,7 @@ private:
   TimeCounts begins, ends;
   std::vector<unsigned> stamps; // the last request that met each
   std::vector<Placed> ofId;
-  std::vector<Placed> byOffset, recent; // those sorted, and those since
+  std::vector<Placed> byOffset, recent; // sorted requests, and newer ones
 };
 
 } // namespace

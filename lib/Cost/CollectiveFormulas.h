@@ -7,16 +7,16 @@
 
 namespace autopar {
 
-/// NCCL's, between GPUs.
+/// The algorithms of NCCL, between GPUs.
 CollectiveAlgorithms ncclAlgorithms(const Cluster &cluster, ReshardKind kind,
                                     const CommunicatorShape &shape);
 CollectiveAlgorithms ncclMessages(const DeviceType &device, const Link &link);
 
-/// The runtime's own, between processors.
+/// The algorithms of the runtime, between processors.
 CollectiveAlgorithms runtimeAlgorithms(const Cluster &cluster, ReshardKind kind,
                                        const CommunicatorShape &shape);
 
-/// 0 for a free link.
+/// The link's latency and seconds per byte; 0 for a free link.
 double latency(const Link &link);
 double secondsPerByte(const Link &link);
 

@@ -23,7 +23,7 @@ double CollectiveAlgorithm::seconds(double bytes) const {
   return latencySeconds + bytes * secondsPerByte / share;
 }
 
-/// Whether a communicator uses no link that costs anything.
+/// Returns whether a communicator uses no link that costs anything.
 static bool isFree(const Cluster &cluster, const CommunicatorShape &shape) {
   return (shape.ranksPerNode == 1 || cluster.withinNode.free) &&
          (shape.nodes == 1 || cluster.betweenNodes.free);

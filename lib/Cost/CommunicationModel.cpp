@@ -11,8 +11,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Cores copy what is sent in a node: where ranks share them, at their share,
-/// and who is waited for gets its turn so much later.
+/// The cluster with the links of ranks that share cores. Within a node cores
+/// copy the bytes that are sent, at the share of a core that a rank has, and a
+/// rank that is waited for gets its turn so much later.
 static Cluster withShares(Cluster cluster) {
   double least = 1;
   for (const NodeGroup &group : cluster.nodes)
@@ -27,8 +28,8 @@ static Cluster withShares(Cluster cluster) {
   return cluster;
 }
 
-/// Communicators by their sub-axes, a bit each, made by whoever asks first.
-/// What is there is read without a lock.
+/// The communicators by their sub-axes, a bit each. The first thread that asks
+/// makes them; existing ones are read without a lock.
 class CommunicationModel::Known {
 public:
   explicit Known(size_t subAxes)
@@ -89,7 +90,8 @@ CommunicatorShape CommunicationModel::shapeOf(ArrayRef<int64_t> members) const {
     ++ranksOfNodes.back();
     if (index == 0)
       continue;
-    // Groups have neighbours, and members come in order.
+    // Groups consist of neighbours and members come in order, so the largest
+    // link between neighbours reaches all.
     unsigned link = cluster.linkBetween(members[index - 1], member);
     std::optional<unsigned> &most =
         link <= cluster.deviceGroups.size() ? shape.near : shape.far;

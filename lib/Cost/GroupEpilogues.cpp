@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace autopar {
 
-/// What `op` is to the library group under its operand `at`.
+/// The step of the epilogue that `op` would be for the library group of its
+/// operand `at`.
 std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
                                                    const OpenGroup &group,
                                                    ArrayRef<Access> accesses,
@@ -34,7 +35,7 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
   return bias ? std::optional(EpilogueStep::Bias) : std::nullopt;
 }
 
-/// Whether the library applies `step` after those that the group has.
+/// Returns whether the library applies `step` after those that the group has.
 bool Grouping::takeStep(OpenGroup &group, EpilogueStep step) const {
   group.steps.push_back(step);
   if (table.calls(group.kind).take(group.steps))

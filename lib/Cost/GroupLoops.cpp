@@ -145,8 +145,8 @@ bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   return true;
 }
 
-/// Whether what group `id` computes is in memory for others: other groups read
-/// it, or what is no group.
+/// Returns whether `value`, which group `id` computes, is in memory because
+/// others read it: other groups, or ops that are in no group.
 bool Grouping::isReadOutside(Value value, int64_t id) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (!isLive(user))
@@ -159,9 +159,9 @@ bool Grouping::isReadOutside(Value value, int64_t id) const {
   });
 }
 
-/// A reduction computes a function of elements itself that nothing else reads
-/// and whose operands are in memory anyway: nobody writes what it sums up. All
-/// groups are known by then.
+/// Lets a reduction compute the elements that it sums up itself, if nothing
+/// else reads them and their operands are in memory anyway: then nobody has to
+/// write them. It runs when all groups are known.
 void Grouping::takeOperandIn(Operation *reduction) {
   Value value = reduction->getOperand(0);
   Operation *source = value.getDefiningOp();

@@ -102,7 +102,9 @@ Value Grouping::storageOf(Value value) const {
   return value;
 }
 
-/// Such an op finds its operands in memory: no index of its own reaches them.
+/// Returns whether the op reads its operands from memory only, and not by an
+/// index of the group's loops: as a library call, by a loop nest of its own, or
+/// as part of a filter's gradient.
 bool Grouping::readsMemoryOnly(Operation *op) const {
   int64_t group = groupOf(op);
   if (group < 0)
@@ -164,7 +166,8 @@ bool Grouping::isFilterGradient(Operation *op) const {
          getElementTypeOrSelf(op->getResult(0).getType()).isF32();
 }
 
-/// What a library does along with the filter's gradient that alone reads it.
+/// Returns whether the library computes `op` along with the gradient of a
+/// filter, which alone reads it.
 bool Grouping::isPartOfFilterGradient(Operation *op) const {
   Operation *gradient = filterGradientReading(op);
   return gradient && isFilterGradient(gradient);
@@ -321,7 +324,7 @@ void Grouping::visitReduction(Operation *op) {
   group.closed = elements == 0;
 }
 
-/// Not a kernel: its operands must be in memory.
+/// Visits an op that is no kernel: its operands must be in memory.
 void Grouping::visitOpaque(Operation *op) {
   int64_t level = 0;
   for (Value operand : op->getOperands()) {
@@ -372,8 +375,8 @@ void Grouping::visit(Operation *op) {
   }
 }
 
-/// Whether the op folds dimensions that are not the last ones, of which it
-/// reads each element once.
+/// Returns whether the op folds dimensions that are not the last ones, of which
+/// it reads each element once.
 static bool foldsColumns(Operation *op, LoopRole role) {
   auto kernel = dyn_cast<KernelOpInterface>(op);
   return role == LoopRole::Whole &&

@@ -16,9 +16,9 @@
 
 namespace autopar {
 
-/// How a group sees an operand: a value that is in memory or is computed in
-/// the group (`base`), seen through spreads and reshapes. No base: the operand
-/// is computed from constants and positions alone.
+/// A group's access to an operand: the operand is `base`, a value that is in
+/// memory or computed in the group, seen through spreads and reshapes. Without
+/// a base the operand is computed from constants and positions alone.
 struct Access {
   mlir::Value base;
   llvm::SmallVector<mlir::Operation *, 2> path; // from the base to the operand
@@ -47,9 +47,10 @@ public:
   Grouping(mlir::Block &body, const TargetTable &table);
   void run();
 
-  /// How `operand` is seen from a loop group.
+  /// The access of a loop group to `operand`.
   Access resolve(mlir::Value operand) const;
-  /// The value whose buffer `value` names: what its reshapes read.
+  /// The value whose buffer `value` names: reshapes are followed to their
+  /// operand.
   mlir::Value storageOf(mlir::Value value) const;
   bool isLive(mlir::Operation *op) const { return live.lookup(op); }
   bool hasOneLiveUse(mlir::Value value) const;

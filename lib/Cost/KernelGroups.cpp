@@ -83,7 +83,7 @@ void Assembly::needOperand(Operation *op, Value operand, unsigned id,
   ops.insert(path.begin(), path.end());
   if (access.base)
     return;
-  // Free: everything under it.
+  // A free op is repeated with everything under it.
   SmallVector<Value> open{path.empty() ? operand : path.front()->getOperand(0)};
   while (!open.empty()) {
     Operation *source = open.pop_back_val().getDefiningOp();
@@ -98,8 +98,9 @@ void Assembly::collectBody(const OpenGroup &open, KernelGroup &group) {
   for (Operation *op : open.ops)
     for (Value operand : op->getOperands())
       needOperand(op, operand, id, ops);
-  // Own ops as the program has them, repeated ones right before their first
-  // reader: equal layers get equal bodies wherever they share a repeated op.
+  // Orders the group's own ops as the program does, and puts repeated ones
+  // right before their first reader, so that equal layers get equal bodies
+  // wherever the repeated op they share stands.
   llvm::SetVector<Operation *> ordered;
   SmallVector<Operation *> own(open.ops);
   llvm::sort(own, [&](Operation *a, Operation *b) {
@@ -197,8 +198,8 @@ bool Assembly::readsInPlace(const KernelGroup &group, Value input) const {
   return true;
 }
 
-/// Whatever the group makes of an element of `input`, it makes at the same
-/// index: no row of it is reduced.
+/// Returns whether all values that the group computes from an element of
+/// `input` are at the same index, so that no row of it is reduced.
 bool Assembly::foldsNone(const KernelGroup &group, Value input) const {
   llvm::DenseSet<Value> made{input};
   for (Operation *op : group.ops) {
@@ -230,7 +231,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
   }
   if (open.whole || open.remapped)
     return;
-  // One result is stored once its row is read, another may read it later.
+  // A result is stored when its row has been read, and another result may still
+  // read that row.
   bool onlyElements = open.rowLength && group.outputs.size() > 1;
   SmallVector<bool> taken(group.inputs.size());
   auto pairUp = [&](unsigned index, llvm::function_ref<bool(Value)> isWanted) {
@@ -248,7 +250,8 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
     }
     return false;
   };
-  // States first: they are the only memory that their next values may have.
+  // States come first: their memory is the only one that their next values may
+  // be written over.
   SmallVector<bool> paired(group.outputs.size());
   for (auto [index, output] : llvm::enumerate(group.outputs))
     if (Value state = states.lookup(grouping.storageOf(output)))

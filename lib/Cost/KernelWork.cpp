@@ -44,7 +44,7 @@ KernelWork workOf(KernelOp kernel, bool tf32) {
       continue;
     double flops = item.getFlops();
     work.flops += flops;
-    if (flops > most) { // what computes most says at which peak
+    if (flops > most) { // the op with the most operations decides the peak
       most = flops;
       work.kind = flopsKindOf(&op, tf32);
     }

@@ -1,9 +1,10 @@
 //===- NcclCollectives.cpp - Collectives between GPUs ---------------------===//
 //
-// NCCL's own model of its algorithms and protocols (src/graph/tuning.cc), with
-// its constants of bases and hops. In place of its rates: the links' peaks, and
-// the rate at which a tensor goes through the kernel. NCCL runs what its model
-// says is fastest, so the fastest is what runs.
+// This is NCCL's own model of its algorithms and protocols
+// (src/graph/tuning.cc), with its constants of bases and hops. Its rates are
+// replaced by the links' peaks and the rate at which a tensor goes through the
+// kernel. NCCL runs the algorithm that its model says is fastest, so the
+// fastest one is priced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,11 +20,11 @@ using namespace llvm;
 
 namespace autopar {
 
-/// What adapters leave of a network's rate: 24 of 25 GB/s (HDR), 46 to 48 of 50
-/// (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
+/// The share of a network's rate that adapters reach: 24 of 25 GB/s (HDR), 46
+/// to 48 of 50 (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
 static constexpr double kNetworkShare = 0.95;
-/// Messages of an exchange that are on their way at once: what NCCL gives one
-/// batch of work (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
+/// The messages of an exchange that are on their way at once: NCCL's batch of
+/// work has so many (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
 static constexpr int64_t kMessagesAtOnce = 8;
 
 namespace {
@@ -33,7 +34,7 @@ struct Protocol {
   std::string algorithm, name;
   double base, nvlink, pcie, network; // of a launch, and of each hop
   double share;                       // of a link's rate that carries data
-  /// Of trees, what they reach of it, as in CollectiveAlgorithm.
+  /// The shares of the rate that trees reach, as in CollectiveAlgorithm.
   std::vector<double> treeShares;
 
   bool isSimple() const { return name == "Simple"; }
@@ -96,7 +97,8 @@ static bool sendsMessages(const Protocol &protocol) {
   return protocol.algorithm == "ring" && protocol.name != "LL128";
 }
 
-/// 0 where nothing is said: no limit.
+/// The seconds per byte at that rate; a rate of 0 is no limit and costs
+/// nothing.
 static double perByte(double bytesPerSecond) {
   return bytesPerSecond > 0 ? 1 / bytesPerSecond : 0;
 }
@@ -107,7 +109,7 @@ static double wireSecondsPerByte(const Link &link) {
 
 namespace {
 
-/// What one collective takes by each protocol.
+/// The seconds of one collective by each protocol.
 class Formulas {
 public:
   Formulas(const Cluster &cluster, ReshardKind kind,
@@ -116,7 +118,8 @@ public:
         far(cluster.betweenNodes), kind(kind), p(shape.ranks), k(shape.nodes),
         g(shape.ranksPerNode), fewest(shape.fewestPerNode) {}
 
-  /// None where NCCL has not that algorithm or protocol for it.
+  /// The algorithm with that protocol; nothing if NCCL does not have it for the
+  /// collective.
   std::optional<CollectiveAlgorithm> by(const Protocol &protocol) const;
 
 private:

@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// What a host's clock sees of a launch and the wait for its end.
+/// The seconds that a host's clock adds: a launch, and the wait for its end.
 static constexpr double kHostClockSeconds = 30e-6;
 /// An operation of PyTorch that the host issues, however little it does.
 static constexpr double kHostOpSeconds = 10e-6;
@@ -38,7 +38,7 @@ private:
   Expected<ReshardKind> kind() const;
   Expected<Cluster> cluster(const CommunicatorShape &shape) const;
   Expected<CommunicatorShape> shape() const;
-  /// Those that `algo` names.
+  /// The algorithms that `algo` names.
   Expected<CollectiveAlgorithms> algorithms(const Cluster &cluster,
                                             ReshardKind kind) const;
   double besides(const Cluster &cluster, ReshardKind kind, int64_t ranks,

@@ -57,7 +57,7 @@ namespace {
 
 /// A sharding that the search has reached, and by which step.
 struct Reached {
-  ReshardMove move; // of where the path begins only what is after it
+  ReshardMove move; // at the path's begin only `after` is set
   int previous = -1;
   double stepSeconds = 0, seconds = 0;
   int64_t bytes = 0;
@@ -150,7 +150,7 @@ private:
       runs.append(move.runs, step.subAxes);
       if (move.kind == ReshardKind::AllReduce ||
           move.kind == ReshardKind::KeepFirst)
-        llvm::sort(step.subAxes); // of no dimension, which would order them
+        llvm::sort(step.subAxes); // no dimension gives them an order
       step.dim = move.dim;
       step.concatDim = move.concatDim;
       step.reduce = move.reduce;
@@ -166,9 +166,9 @@ private:
   SubAxisRuns runs;
   StepTable table;
   const ReshardCost &cost;
-  ReshardStep priced;               // what `cost` is asked for
+  ReshardStep priced;               // the argument of `cost`
   SmallVector<Reached, 24> reached; // seldom more: no allocation
-  int target = -1;                  // where the target is in `reached`
+  int target = -1;                  // the target's place in `reached`
 };
 
 /// Intervals overlap: no step leads on from them.

@@ -7,12 +7,13 @@
 
 namespace autopar {
 
-/// The shardings between two and the steps that join them, listed once: what
-/// the cheapest path takes is then soon found for elements of any size.
+/// The shardings between two given ones and the steps that join them, listed
+/// once. The cheapest path for elements of any size is then found quickly.
 class ReshardGraph {
 public:
-  /// nullptr: there are more shardings between them than are worth a list.
-  /// `from` has no interval.
+  /// Builds the graph between two shardings. The result is nullptr if there are
+  /// so many shardings between them that a list is not worth it. `from` must
+  /// have no interval.
   static std::unique_ptr<ReshardGraph> build(const Sharding &from,
                                              const Sharding &to,
                                              llvm::ArrayRef<int64_t> shape,
@@ -24,7 +25,8 @@ public:
 
 private:
   static constexpr size_t kMostStates = 48;
-  /// What a step's price depends on; `bytes` of elements of one byte.
+  /// The parts of a step that its price depends on. `bytes` counts elements of
+  /// one byte.
   struct Step {
     ReshardKind kind;
     llvm::SmallVector<unsigned, 6> subAxes;
@@ -38,9 +40,10 @@ private:
     unsigned step; // place in `steps`
   };
 
-  std::vector<Step> steps; // that differ
+  std::vector<Step> steps; // the different steps
   std::vector<Move> moves; // by the state that they leave
-  /// Per state its first move, and where the last one's end; the start is 0.
+  /// The first move of each state, and behind them the end of the last state's
+  /// moves. The start is state 0.
   llvm::SmallVector<unsigned, 16> firstMove;
   unsigned target = 0; // no state: there is no path
 };

@@ -107,8 +107,8 @@ MutableArrayRef<ReshardMove> StepTable::steps(const ReshardState &from) {
   return result;
 }
 
-/// Whether splitting blocks over `major` again over `minor` gives the blocks
-/// that splitting the whole over both gives.
+/// Returns whether splitting blocks over `major` again over `minor` gives the
+/// blocks that splitting the whole over both gives.
 bool StepTable::nests(unsigned dim, ArrayRef<unsigned> major,
                       ArrayRef<unsigned> minor) const {
   if (major.empty())
@@ -117,15 +117,16 @@ bool StepTable::nests(unsigned dim, ArrayRef<unsigned> major,
   return ceilDiv(shape[dim], k) == m * ceilDiv(shape[dim], k * m);
 }
 
-/// What the target still wants in `dim` after what is there; empty where what
-/// is there is in the way.
+/// The runs that the target wants in `dim` after those that split it now. It is
+/// empty if the runs that split it now are not those with which the target
+/// begins.
 ArrayRef<unsigned> StepTable::wanted(unsigned dim) const {
   std::optional<size_t> met = place(dim).met;
   return met ? ArrayRef(dims[dim].to).drop_front(*met) : ArrayRef<unsigned>();
 }
 
 uint8_t StepTable::prefix(unsigned dim, size_t length) const {
-  // Those of the start are the first places, by length.
+  // The places of the start come first, by length.
   return place(dim).met ? dims[dim].ofTarget[length] : length;
 }
 
@@ -296,8 +297,8 @@ void StepTable::allReduce() {
     allReduce(ReduceKind(kind));
 }
 
-/// Every subset of what is partial by `kind` and not wanted so: the others may
-/// be scattered.
+/// Adds an all-reduce for every subset of the runs that are partial by `kind`
+/// and not wanted so: the other runs may be scattered.
 void StepTable::allReduce(ReduceKind kind) {
   SmallVector<unsigned> all;
   for (const auto &[index, partial] : enumerate(partials))
@@ -330,7 +331,7 @@ void StepTable::halo() {
   }
 }
 
-/// What the busiest device does not hold of its interval yet.
+/// The bytes of its interval that the busiest device does not hold yet.
 int64_t StepTable::haloBytes(unsigned dim) const {
   int64_t bytes =
       elementBytes *

@@ -35,7 +35,7 @@ struct ReshardMove {
 /// Lists the steps that lead from a sharding towards the target.
 class StepTable {
 public:
-  /// Keeps references to `shape` and `runs`.
+  /// Keeps references to `shape` and `runs`, which must outlive it.
   StepTable(const Sharding &from, const Sharding &to,
             llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
             const SubAxisRuns &runs);
@@ -43,13 +43,14 @@ public:
 
   const ReshardState &start() const { return startState; }
   const ReshardState &target() const { return targetState; }
-  /// They are there until the next call.
+  /// The steps from a state; they are valid until the next call.
   llvm::MutableArrayRef<ReshardMove> steps(const ReshardState &from);
   /// The sharding, over sub-axes.
   Sharding shardingOf(const ReshardState &state) const;
 
 private:
-  /// What a dimension can hold: a prefix of one of its two lists.
+  /// A place of a dimension: the runs that split it, which are a prefix of the
+  /// start's or of the target's list.
   struct Place {
     llvm::ArrayRef<unsigned> runs;
     uint64_t members = 0;      // a bit per run
@@ -80,7 +81,7 @@ private:
     return dims[dim].places[state.places[dim]];
   }
   const Place &place(unsigned dim) const { return placeOf(dim, *current); }
-  /// That many runs of what the dimension holds.
+  /// The place with the first `length` runs of those that the dimension has.
   uint8_t prefix(unsigned dim, size_t length) const;
   llvm::ArrayRef<unsigned> wanted(unsigned dim) const;
   bool nests(unsigned dim, llvm::ArrayRef<unsigned> major,

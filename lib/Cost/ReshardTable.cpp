@@ -89,8 +89,9 @@ double ReshardTable::seconds(unsigned from, unsigned to, unsigned type,
   return it->second = price->second;
 }
 
-/// A dimension that divides evenly whatever it is split over on the way is as
-/// good as the least such one, of elements so many times larger.
+/// Replaces a dimension that divides evenly by everything it is split over on
+/// the way by the smallest such dimension, with elements that are as many times
+/// larger.
 void ReshardTable::scaleDown(DimChange &dim, int64_t &bytes) const {
   if (dims[dim.to].what.interval)
     return;
@@ -116,8 +117,9 @@ ReshardTable::reduce(const Numbered &from, const Numbered &to,
   }
   for (DimChange &dim : result.dims)
     scaleDown(dim, result.bytes);
-  // The halos of several intervals are exchanged in the order of dimensions.
-  // Numbers say who came first, of several threads: they are no order.
+  // Sorts the dimensions, unless several have intervals: halos are exchanged in
+  // the order of dimensions. The order is by text, because numbers depend on
+  // which thread came first.
   if (count_if(result.dims, [&](const DimChange &change) {
         return dims[change.to].what.interval.has_value();
       }) < 2)
@@ -128,7 +130,7 @@ ReshardTable::reduce(const Numbered &from, const Numbered &to,
   return result;
 }
 
-/// All but the bytes.
+/// The key of a change: everything but the bytes.
 SmallVector<uint64_t, 16> ReshardTable::keyOf(const Reduced &change) const {
   SmallVector<uint64_t, 16> key{partials[change.from].number,
                                 partials[change.to].number};

@@ -1,18 +1,19 @@
 //===- RuntimeCollectives.cpp - Collectives between processors ------------===//
 //
-// Over links that carry messages: p ranks, n bytes, latency a, b seconds per
-// byte (Thakur, Rabenseifner and Gropp, "Optimization of collective
-// communication operations in MPICH", 2005). Across nodes a collective runs in
-// each node, then between nodes with 1/g of the bytes per device, then in each
-// node again.
+// The formulas over links that carry messages have p ranks, n bytes, latency a,
+// and b seconds per byte (Thakur, Rabenseifner and Gropp, "Optimization of
+// collective communication operations in MPICH", 2005). Across nodes a
+// collective runs in each node, then between nodes with 1/g of the bytes per
+// device, then in each node again.
 //
-// In shared memory every rank copies what others need into staging of all,
-// meets them, and copies or reduces what it needs out of it
-// (runtime/transport/SharedMemoryCollectives.cpp). What a rank reads of its own
-// tensor and of the staging of others, and what it writes of the result, counts
-// alike; its own staging stays in caches. The link's rate B is that of each of
-// two ranks that gather: of n bytes it reads n/2 and n/2, writes n and sends
-// n/2 in n/2B, so that it moves 4B.
+// In shared memory every rank copies the parts that others need into staging
+// memory of all ranks, meets the others, and copies or reduces the parts that
+// it needs from there (runtime/transport/SharedMemoryCollectives.cpp). The
+// bytes that a rank reads of its own tensor, reads of the others' staging and
+// writes of the result count alike; its own staging stays in caches. The link's
+// rate B is that of each of two ranks that gather n bytes. Such a rank reads
+// n/2 twice, writes n, and sends n/2, all in n/2B seconds; so it moves 4B a
+// second.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ struct Line {
   Line operator*(double factor) const {
     return {factor * latency, factor * perByte};
   }
-  /// The same of 1/g of the bytes.
+  /// The line for 1/g of the bytes.
   Line ofShare(int64_t g) const { return {latency, perByte / double(g)}; }
   CollectiveAlgorithm named(StringRef name) const {
     return {name, "", latency, perByte};
@@ -46,8 +47,9 @@ struct Line {
 
 static double levels(int64_t ranks) { return Log2_64_Ceil(ranks); }
 
-/// The whole, of which each rank gets or gives its share: a ring, or halving
-/// and doubling where the count is a power of two.
+/// A scatter or gather of the whole, of which each rank gets or gives its
+/// share: halving and doubling if the number of ranks is a power of two,
+/// otherwise a ring.
 static Line scatter(const Link &link, int64_t p) {
   double rounds = isPowerOf2_64(p) ? levels(p) : double(p - 1);
   return {rounds * latency(link),
@@ -67,7 +69,7 @@ static bool sharesMemory(const Link &link) {
   return link.kind == "shared-memory";
 }
 
-/// A rank moves so many times n bytes.
+/// A collective in shared memory, in which a rank moves `moved` times n bytes.
 static Line throughMemory(const Link &link, int64_t p, int meetings,
                           double moved) {
   if (p == 1)
@@ -79,13 +81,14 @@ static Line throughMemory(const Link &link, int64_t p, int meetings,
 
 static double others(int64_t p) { return double(p - 1) / double(p); }
 
-/// Each reads its own, a slice of what the others gave, their slices of the
-/// result, and writes that.
+/// An all-reduce in slices: each rank reads its own tensor, a slice of the
+/// others' tensors and the others' slices of the result, and writes the result.
 static Line reduceInSlices(const Link &link, int64_t p) {
   return throughMemory(link, p, 2, 2 + 2 * others(p));
 }
 
-/// Of the whole each gives a share and gets all, or gives all and gets a share.
+/// Each rank gives its share of the whole and gets all of it, or gives all of
+/// it and gets a share.
 static Line gatherOrScatter(const Link &link, int64_t p) {
   return sharesMemory(link) ? throughMemory(link, p, 1, 2) : scatter(link, p);
 }
@@ -99,8 +102,9 @@ static CollectiveAlgorithms allReduce(const Link &link, int64_t p) {
   if (!sharesMemory(link))
     return {(scatter(link, p) * 2).named("scatter and gather"),
             doubling(link, p).named("doubling")};
-  // Everyone reduces what all gave. The runtime does so for two, and for more
-  // where there is little (16 KiB), which is about where it is faster.
+  // In the direct algorithm everyone reduces the tensors of all. The runtime
+  // uses it for two ranks, and for more ranks up to 16 KiB, which is about
+  // where it is faster.
   Line direct = throughMemory(link, p, 1, double(p) + 1);
   return {direct.named("direct"), reduceInSlices(link, p).named("slices")};
 }
@@ -109,7 +113,7 @@ CollectiveAlgorithms runtimeAlgorithms(const Cluster &cluster, ReshardKind kind,
                                        const CommunicatorShape &shape) {
   const Link &near = cluster.withinNode, &far = cluster.betweenNodes;
   int64_t g = shape.ranksPerNode, k = shape.nodes;
-  int64_t sharers = shape.fewestPerNode; // of what crosses nodes
+  int64_t sharers = shape.fewestPerNode; // ranks that share what crosses nodes
   switch (kind) {
   case ReshardKind::AllReduce: {
     if (k == 1)

@@ -7,9 +7,10 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Where a sharding has each sub-axis: in neighbouring places of a dimension
-/// numbers follow each other; partial ones of a kind, and those that are
-/// nowhere, have one negative number each.
+/// A number for the place of each sub-axis in a sharding. Sub-axes in
+/// neighbouring places of a dimension have numbers that follow each other. All
+/// partial ones of a kind share a negative number, and so do all that are
+/// nowhere.
 static SmallVector<int> placesOf(const Sharding &sharding, size_t subAxes) {
   SmallVector<int> places(subAxes, -1);
   for (const auto &[dim, item] : enumerate(sharding.dims))

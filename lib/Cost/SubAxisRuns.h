@@ -7,10 +7,10 @@
 
 namespace autopar {
 
-/// Sub-axes that are side by side at the start and in the target move together:
-/// to the search they are one, a run. A mesh of a thousand devices has no more
-/// steps than one with as many axes. Sub-axes that neither side uses are in no
-/// run.
+/// Sub-axes that are side by side at the start and in the target move together.
+/// The search treats them as one, a *run*, so that a mesh of a thousand devices
+/// has no more steps than a small mesh with as many axes. Sub-axes that neither
+/// side uses are in no run.
 class SubAxisRuns {
 public:
   SubAxisRuns(const Sharding &from, const Sharding &to, const Mesh &mesh);

@@ -33,7 +33,8 @@ bool LibraryCalls::take(ArrayRef<EpilogueStep> steps) const {
   });
 }
 
-/// oneDNN, and the runtime's own loops for GEMMs of other types.
+/// The table of the CPU: oneDNN, and the runtime's own loops for GEMMs of other
+/// types.
 static TargetTable cpuTable() {
   using Step = EpilogueStep;
   TargetTable cpu;

@@ -11,7 +11,7 @@ namespace autopar {
 // States
 //===----------------------------------------------------------------------===//
 
-/// Whether `item` may write buffer `out` over `in`, which it reads.
+/// Returns whether `item` may write buffer `out` over `in`, which it reads.
 static bool isInPlace(const WorkItem &item, unsigned out, unsigned in) {
   return count(item.reads, in) == 1 && any_of(item.inPlace, [&](auto pair) {
            return item.writes[pair.first] == out &&
@@ -70,8 +70,8 @@ static std::vector<Storage> findLifetimes(const WorkList &work) {
 }
 
 /// Communication on its own stream is known to be done when a kernel touches
-/// what it, or one after it, writes. Reusing its buffers before would make the
-/// kernels wait.
+/// the result of it, or of communication after it. Reusing its buffers before
+/// that would make kernels wait.
 static void extendOverCommunication(const WorkList &work,
                                     std::vector<Storage> &lives) {
   int64_t end = work.items.size();

@@ -24,7 +24,8 @@ static bool isInput(func::FuncOp func, unsigned argument) {
       func.getArgAttr(argument, AutoparDialect::kSource));
 }
 
-/// Whether the argument, an input, needs no copy of its own on the target.
+/// Returns whether the argument, an input, needs no copy of its own on the
+/// target.
 static bool isHeld(func::FuncOp func, unsigned argument) {
   if (!targetTable(func).readsHeldInputs)
     return false;

@@ -155,16 +155,18 @@ void Order::findNumbers() {
   }
 }
 
-/// What only arguments hold up would all be done at the start, and its results
-/// take memory until they are read; single numbers take none worth mentioning,
-/// and kernels that free memory may wait for them.
+/// Returns whether the item is done as soon as it can be. Items that wait for
+/// arguments alone are not: all of them would come at the start, and their
+/// results would take memory until they are read. Single numbers take almost no
+/// memory, and kernels that free memory may wait for them.
 bool Order::isEager(unsigned item) const {
   WorkKind kind = work.items[item].kind;
   return kind == WorkKind::Send || isNumber[item] ||
          (kind == WorkKind::Collective && !links.needs[item].empty());
 }
 
-/// Whether kernels would wait here for communication that none has waited for.
+/// Returns whether kernels would wait here for communication that none has
+/// waited for.
 bool Order::waits(unsigned item) const {
   return work.communication.ownStream &&
          any_of(links.needs[item], [&](unsigned need) {
@@ -172,8 +174,9 @@ bool Order::waits(unsigned item) const {
          });
 }
 
-/// Whether what a kernel writes there is free at once, too: a collective takes
-/// it to persistent memory as soon as it is there.
+/// Returns whether the bytes that a kernel writes to the buffer are free at
+/// once, because a collective takes them to persistent memory as soon as they
+/// are written.
 bool Order::passesOn(unsigned buffer) const {
   auto takes = [&](unsigned reader) {
     return work.items[reader].kind == WorkKind::Collective &&
@@ -186,8 +189,9 @@ bool Order::passesOn(unsigned buffer) const {
          all_of(readers[buffer], takes);
 }
 
-/// Whether the arena has room once the readers of `buffer` are done: all can
-/// be, and leave less there than it takes.
+/// Returns whether computing all last readers of `buffer` frees memory: all of
+/// them can be computed, and they leave less in the arena than the buffer
+/// takes.
 bool Order::frees(unsigned buffer) const {
   const WorkBuffer &what = work.buffers[buffer];
   if (what.persistent || what.input || what.output || unready[buffer] > 0)

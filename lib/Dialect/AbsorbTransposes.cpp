@@ -25,7 +25,7 @@ static std::string beforeTranspose(StringRef letters, TransposeOp transpose) {
   return before;
 }
 
-/// Whether a GEMM would become loops.
+/// Returns whether a GEMM would become loops.
 static bool losesGemm(EinsumOp op, Value lhs, StringRef left, Value rhs,
                       StringRef right, StringRef result) {
   return einsumAsGemm(op) &&

@@ -63,7 +63,7 @@ struct Flattening {
 
 /// The flattening that makes `value`, if one does.
 std::optional<Flattening> flatteningOf(mlir::Value value);
-/// The same of a reshape that splits dimensions first, as [t, b*h, d] to
+/// The same for a reshape that splits dimensions first, such as [t, b*h, d] to
 /// [t*b, h*d].
 std::optional<Flattening> regroupingOf(mlir::Value value);
 
@@ -79,8 +79,8 @@ mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value resplat(mlir::OpBuilder &builder, mlir::Value value,
                     llvm::ArrayRef<int64_t> shape);
 
-/// Where a broadcast's operand dimensions stand once its result's dimension d
-/// comes to stand at places[d]; nullopt: out of their order.
+/// The places of a broadcast's operand dimensions when its result's dimension d
+/// moves to places[d]; nullopt if they would be out of order.
 std::optional<llvm::SmallVector<int64_t>>
 placedDims(BroadcastOp broadcast, llvm::ArrayRef<int64_t> places);
 

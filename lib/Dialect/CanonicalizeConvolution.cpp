@@ -52,7 +52,8 @@ static IdleEnds idleEnds(ConvolutionOp op, size_t i) {
   int64_t stride = op.getStrides()[i], dilation = op.getDilations()[i];
   int64_t padLow = op.getPadLow()[i], padHigh = op.getPadHigh()[i];
   IdleEnds ends;
-  // What position k reads for the last result, and for the first one.
+  // An idle low position reads before the image even for the last result, and
+  // an idle high position reads behind it even for the first.
   while (ends.low + 1 < window && padLow >= (ends.low + 1) * dilation &&
          last * stride + ends.low * dilation - padLow < 0)
     ++ends.low;

@@ -30,7 +30,7 @@ static Value scaleOf(Value product) {
   return {};
 }
 
-/// As a tensor of rank 0.
+/// The scale as a tensor of rank 0.
 static Value scalarOf(OpBuilder &builder, Value scale) {
   if (Value splat = resplat(builder, scale, {}))
     return splat;

@@ -1,8 +1,8 @@
 //===- CanonicalizeEmpty.cpp - Ops on tensors without elements ------------===//
 //
-// What has no elements is a constant, and what is computed from nothing is a
-// fill: no later stage plans, splits or launches it, and no library, which may
-// refuse a size of 0, gets it.
+// A value without elements becomes a constant, and a reduction over no elements
+// becomes a fill. So no later stage plans, splits or launches such an op, and
+// no library, which may refuse a size of 0, gets it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ static BinaryOp asBinary(Value value, BinaryKind kind) {
   return op && op.getKind() == kind ? op : BinaryOp();
 }
 
-/// What a conversion between float types converts, or null.
+/// The operand of a conversion between float types, or null.
 static Value otherPrecision(Value value) {
   auto convert = value.getDefiningOp<ConvertOp>();
   return convert && isa<FloatType>(getElementTypeOrSelf(value)) &&

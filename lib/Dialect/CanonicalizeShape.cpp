@@ -53,7 +53,7 @@ static LogicalResult dropUnitsFirst(ReshapeOp op, PatternRewriter &rewriter) {
   if (!transpose || !onlyMovesUnits(op) ||
       kept.size() != op.getType().getShape().size())
     return failure();
-  // Where the wide dimensions are in x, and their order there.
+  // The places of the wide dimensions in x, in their order there.
   SmallVector<int64_t> sources;
   for (int64_t dim : wideDims(shapeOf(op.getInput())))
     sources.push_back(transpose.getPerm()[dim]);

@@ -1,10 +1,10 @@
 //===- CanonicalizeWeights.cpp - Moves work from activations to weights ---===//
 //
-// What follows a contraction and touches only one of its free dimensions can as
-// well be done to the weight, which no input reaches: that part moves to
-// @setup. Packed projections (query, key and value in one matrix) come apart,
-// so that each splits along its own columns; batch norm scales fold into the
-// filter.
+// An op that follows a contraction and touches only one of its free dimensions
+// can be applied to the weight instead. No input reaches the weight, so that
+// the op moves to @setup. Packed projections (query, key and value in one
+// matrix) come apart, so that each splits along its own columns; batch norm
+// scales fold into the filter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,8 @@ static bool isStatic(Value value) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// All that uses `value` are slices of disjoint parts of dimension `dim`.
+/// Returns whether all users of `value` are slices of disjoint parts of
+/// dimension `dim`.
 static bool isPacked(Value value, int64_t dim) {
   SmallVector<std::pair<int64_t, int64_t>> parts;
   for (Operation *user : value.getUsers()) {

@@ -54,7 +54,7 @@ template <typename OpTy> static FailureOr<Ends> endsOf(OpTy op) {
   return Ends{from, to};
 }
 
-/// All dimensions but `except` keep their size.
+/// Checks that all dimensions but `except` keep their size.
 static LogicalResult verifyKept(Operation *op, const Ends &ends,
                                 ArrayRef<int64_t> except = {}) {
   for (int64_t dim = 0; dim < ends.from.getRank(); ++dim)

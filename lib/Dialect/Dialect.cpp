@@ -202,7 +202,7 @@ static LogicalResult verifyStates(FunctionOpInterface function) {
   return success();
 }
 
-/// Whether no argument before this one is a state.
+/// Returns whether no argument before this one is a state.
 static bool isFirstState(FunctionOpInterface function, unsigned argument) {
   for (unsigned index = 0; index < argument; ++index)
     if (isa_and_nonnull<StateAttr>(
@@ -211,7 +211,7 @@ static bool isFirstState(FunctionOpInterface function, unsigned argument) {
   return true;
 }
 
-/// Whether no result before this one is a state's next value.
+/// Returns whether no result before this one is a state's next value.
 static bool isFirstNext(FunctionOpInterface function, unsigned result) {
   for (unsigned index = 0; index < result; ++index)
     if (isa_and_nonnull<NextStateAttr>(

@@ -71,7 +71,8 @@ static Runs collapse(const Tensor &order, const Tensor &lhs, const Tensor &rhs,
   return runs;
 }
 
-/// One of the two dimensions is contiguous (a dimension of size 1 always is).
+/// Returns whether one of the two dimensions is contiguous (a dimension of size
+/// 1 always is).
 static bool isMatrix(int64_t rows, int64_t rowStride, int64_t columns,
                      int64_t columnStride) {
   return rows == 1 || columns == 1 || rowStride == 1 || columnStride == 1;
@@ -201,7 +202,7 @@ std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op) {
                       op.getRhs().getType().getShape());
 }
 
-/// In memory a tensor is a row-major one whose letters have another order.
+/// A tensor in memory is a row-major tensor whose letters have another order.
 std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
                                          ArrayRef<int64_t> lhsLayout,
                                          ArrayRef<int64_t> rhsLayout) {

@@ -16,7 +16,8 @@ StringRef EinsumOp::getResultLetters() {
   return getEquation().split("->").second;
 }
 
-/// One lower-case or upper-case letter per dimension of `value`, none twice.
+/// Checks that there is one letter, lower-case or upper-case, for each
+/// dimension of `value`, and none twice.
 static LogicalResult verifyLetters(EinsumOp op, StringRef letters, Value value,
                                    llvm::SmallDenseMap<char, int64_t> &sizes) {
   ArrayRef<int64_t> shape = shapeOf(value);

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// What there is, with one more attribute.
+/// The attributes with one more.
 static DictionaryAttr with(MLIRContext *context, DictionaryAttr attributes,
                            StringRef name, Attribute attribute) {
   NamedAttrList list(attributes ? attributes : DictionaryAttr::get(context));

@@ -47,8 +47,8 @@ ShardingRule GatherOp::getShardingRule() {
   return rule;
 }
 
-/// Where the rows of `tensor`, which `row` are the factors of, are split, the
-/// local op gets the block's offset and the whole size.
+/// If the rows of `tensor`, whose factors are `row`, are split, the local op
+/// gets the block's offset and the whole size.
 template <typename OpT>
 static Operation *localizeRows(OpT op, Value tensor, const DimFactors &row,
                                OpBuilder &builder, ValueRange operands,

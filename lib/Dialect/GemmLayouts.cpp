@@ -15,8 +15,8 @@ namespace {
 struct OperandMemory {
   Layout layout;  // of the operand
   unsigned moves; // kernels that move its elements for that
-  /// What holds the elements, and the transposes and reshapes, the last one
-  /// first, that make the operand of it.
+  /// The value that holds the elements, and the transposes and reshapes, the
+  /// last one first, that make the operand from it.
   Value source;
   SmallVector<Operation *> views = {};
 };
@@ -36,7 +36,8 @@ static TransposeOp onlyTransposeOf(Operation *op) {
 
 bool isTransposing(Operation *op) { return onlyTransposeOf(op) != nullptr; }
 
-/// As it is, row-major, and where an image was before kernels transposed it.
+/// The memories from which the operand can be read: as it is, row-major, and
+/// where an image was before kernels transposed it.
 static SmallVector<OperandMemory, 3> memoriesOf(Value value,
                                                 LayoutOf layoutOf) {
   OperandMemory asIs{layoutOf(value), 0, value}, before{{}, 0, value};
@@ -56,7 +57,8 @@ static SmallVector<OperandMemory, 3> memoriesOf(Value value,
   SmallVector<OperandMemory, 3> memories{asIs};
   if (!asIs.layout.empty())
     memories.push_back({{}, asIs.moves + 1, value}); // a copy
-  // Of row-major tensors the canonicalizer has absorbed what it could.
+  // For row-major tensors the canonicalizer has absorbed all transposes that it
+  // could.
   std::optional<Layout> layout = layoutOf(before.source);
   if (before.views.empty() || layout->empty())
     return memories;

@@ -80,7 +80,8 @@ struct MemoryRun {
 };
 } // namespace
 
-/// From the innermost to the outermost; dimensions of size 1 are in none.
+/// The runs from the innermost to the outermost; dimensions of size 1 are in
+/// none.
 static SmallVector<MemoryRun> runsOf(ArrayRef<int64_t> shape,
                                      ArrayRef<int64_t> layout) {
   SmallVector<int64_t> strides = stridesOf(shape, layout);
@@ -144,7 +145,7 @@ Layout layoutOf(Type type) {
   int64_t offset = 0;
   if (failed(memref.getStridesAndOffset(strides, offset)))
     return {};
-  // Of equal strides that of a dimension of size 1 is the inner one.
+  // If strides are equal, the dimension of size 1 is the inner one.
   Layout layout = fullLayout({}, strides.size());
   llvm::stable_sort(layout, [&](int64_t a, int64_t b) {
     if (strides[a] != strides[b])
@@ -177,7 +178,7 @@ factorsOf(Operation *op, const ShardingRule &rule, Value value) {
 }
 
 namespace {
-/// Where the dimensions of one value are in the memory of another.
+/// The places of one value's dimensions in the memory of another.
 class Correspondence {
 public:
   Correspondence(Operation *op, Value from, ArrayRef<int64_t> layout, Value to)

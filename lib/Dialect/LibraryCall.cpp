@@ -47,8 +47,8 @@ private:
 
 } // namespace
 
-/// What reshapes and transposes make `value` of: a matrix may be transposed,
-/// bias and addend may not.
+/// The value from which reshapes and transposes make `value`. A matrix may be
+/// transposed; bias and addend may not.
 static Value throughViews(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp>(op))

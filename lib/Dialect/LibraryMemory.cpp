@@ -26,12 +26,13 @@ static std::optional<Layout> layoutInside(Value value, StoredAs storedAs) {
   return carryLayout(op, op->getOperand(0), *under, value);
 }
 
-/// How the kernel's buffers are stored.
+/// The layout in which the kernel's buffer is stored.
 static Layout storedIn(KernelOp kernel, BlockArgument argument) {
   return layoutOf(kernel.getInputs()[argument.getArgNumber()].getType());
 }
 
-/// Whether `value`, another name of an operand of the kernel, is stored so.
+/// Returns whether `value`, another name of an operand of the kernel, is stored
+/// so.
 static bool isStored(KernelOp kernel, Value value, ArrayRef<int64_t> layout) {
   std::optional<Layout> stored =
       layoutInside(value, [&](BlockArgument argument) {
@@ -40,9 +41,9 @@ static bool isStored(KernelOp kernel, Value value, ArrayRef<int64_t> layout) {
   return stored && sameMemory(shapeOf(value), *stored, layout);
 }
 
-/// Whether the convolution's image, result and addend are stored in the order
-/// that the call says. Epilogues take the result on through reshapes, which
-/// name the same memory by other dimensions.
+/// Returns whether the convolution's image, result and addend are stored in the
+/// order that the call says. Epilogues take the result on through reshapes,
+/// which name the same memory by other dimensions.
 static bool hasImages(KernelOp kernel, ConvolutionOp op) {
   auto orderOf = [&](Value image) {
     return kernel.getLibrary()->getChannelsLast()
@@ -75,8 +76,9 @@ static bool hasImages(KernelOp kernel, ConvolutionOp op) {
                     layoutOf(kernel.getOutputs()[0].getType()));
 }
 
-/// The same of a filter's gradient: its images, the gradient that it reads, and
-/// its result, row-major once batch and channels have changed places again.
+/// Returns the same for a filter's gradient: its images, the gradient that it
+/// reads, and its result, which is row-major once batch and channels are
+/// exchanged again.
 static bool hasFilterMemory(KernelOp kernel, FilterGradient filter) {
   auto isImage = [&](Value image) {
     return isStored(kernel, image,

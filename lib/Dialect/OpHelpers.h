@@ -23,8 +23,8 @@ llvm::SmallVector<int64_t> keptDims(int64_t rank,
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// One Parallel factor per dimension of `shape`, in `operands` operands and one
-/// result.
+/// The rule with a Parallel factor for each dimension of `shape`, in `operands`
+/// operands and one result.
 ShardingRule elementwiseRule(llvm::ArrayRef<int64_t> shape, unsigned operands);
 
 /// No factors yet: every dimension of the op's operands and results is whole.
@@ -61,8 +61,9 @@ inline bool rounds(ReduceKind kind) {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// On tensors a collective is a function of what all devices hold, so equal
-/// ones may merge; on memrefs it reads `input` and writes `outs`.
+/// The memory effects of a collective. On tensors it is a function of the
+/// values that all devices hold, so equal ones may merge; on memrefs it reads
+/// `input` and writes `outs`.
 void collectiveEffects(mlir::Operation *op,
                        llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
                            mlir::MemoryEffects::Effect>> &effects);
@@ -104,7 +105,7 @@ mlir::TypedAttr elementAttr(mlir::Type type, double value);
 /// Every value of the float type `from` is a value of `to`.
 bool isWidening(mlir::FloatType from, mlir::FloatType to);
 
-/// What reshapes make `value` of.
+/// The value from which reshapes make `value`.
 mlir::Value throughReshapes(mlir::Value value);
 
 /// The element that all elements of a constant are, or null.

@@ -53,7 +53,7 @@ LogicalResult ReshapeOp::verify() {
 }
 
 namespace {
-/// One side of a reshape while both are walked from the major dimension on.
+/// A side of a reshape while both sides are walked from the major dimension on.
 struct ReshapeSide {
   ArrayRef<int64_t> shape;
   TensorFactors &dims;
@@ -224,7 +224,8 @@ ShardingRule SliceOp::getShardingRule() {
 
 KernelClass SliceOp::getKernelClass() { return KernelClass::Movement; }
 
-/// One piece of a row-major tensor: ones, then any, then whole dimensions.
+/// The slice is one piece of a row-major tensor if it takes one index of
+/// leading dimensions, then any part of a dimension, then whole dimensions.
 std::optional<int64_t> SliceOp::getReadRun() {
   ArrayRef<int64_t> whole = shapeOf(getInput()), part = shapeOf(getResult());
   if (llvm::any_of(getSteps(), [](int64_t step) { return step != 1; }))

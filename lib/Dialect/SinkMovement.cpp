@@ -39,7 +39,7 @@ static bool canLift(Value value, Flattening &flattening) {
   return broadcast && !llvm::is_contained(shapeOf(broadcast.getInput()), 1);
 }
 
-/// What `value` is on the shape before the flattening.
+/// The form of `value` on the shape before the flattening.
 static Value lift(OpBuilder &builder, Value value, Flattening &flattening) {
   if (Value splat = resplat(builder, value, flattening.shape()))
     return splat;

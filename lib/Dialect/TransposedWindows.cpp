@@ -42,10 +42,11 @@ TransposedWindows::TransposedWindows(TensorBuilder &b, Value x,
 
 namespace {
 
-/// Of each spatial dimension.
+/// The phases of each spatial dimension.
 using PhaseLists = SmallVector<SmallVector<StridePhase>>;
 
-/// More are one convolution of an image that is spread apart by the strides.
+/// If there are more phases, one convolution of an image that is spread apart
+/// by the strides computes all.
 constexpr int64_t kMostPhases = 16;
 
 class Transposition {

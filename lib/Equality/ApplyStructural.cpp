@@ -1,7 +1,8 @@
 //===- ApplyStructural.cpp - What collectives do to a held value ----------===//
 //
-// One function per structural op: what the local value holds after it, or why
-// it would hold no part of the global value any more.
+// Each structural op has a function here. It computes what the local value
+// holds after the op, or reports why it would hold no part of the global value
+// any more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -231,8 +232,8 @@ LogicalResult Structural::appendMinor(int64_t dim) {
   return success();
 }
 
-/// Bytes outside (fill, past the extent) stay what they are only if they are
-/// the neutral element too.
+/// Bytes outside of the value (fill, and past the extent) stay known only if
+/// they are the neutral element, too.
 LogicalResult Structural::apply(KeepFirstOp keep) {
   if (failed(checkUnused()))
     return failure();
@@ -304,7 +305,8 @@ LogicalResult Structural::apply(HaloOp halo) {
       Interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
                result.getDimSize(dim)};
   heldDim.fill = fill;
-  // What was fetched is past the extents of the others; what is filled too.
+  // Fetched elements are past the extents of the other devices, and so are
+  // filled ones.
   heldDim.past.reset();
   for (HeldDim &other : held.dims)
     if (other.past && *other.past != fill)
@@ -312,8 +314,8 @@ LogicalResult Structural::apply(HaloOp halo) {
   return success();
 }
 
-/// All get the root's value: it must be what each held before, or the root must
-/// be the one that keep_first left it to.
+/// All devices get the root's value. Each must have held that value before, or
+/// the root must be the device that keep_first left it to.
 LogicalResult Structural::apply(CollectiveBroadcastOp broadcast) {
   int64_t root = broadcast.getRoot(), rest = root;
   for (unsigned subAxis : llvm::reverse(subAxes)) {

@@ -12,7 +12,8 @@ using HeldValues = llvm::DenseMap<mlir::Value, HeldValue>;
 
 /// Proves that `local` computes its part of `global`'s results from what its
 /// operands hold, by the op's sharding rule and the strategy that it claims,
-/// and adds what its results hold. Else an error at `local`.
+/// and adds the claims about its results. If it cannot be proved, an error is
+/// reported at `local`.
 mlir::LogicalResult checkCompute(mlir::Operation *local,
                                  ShardingRuleOpInterface global,
                                  const GlobalProgram &program,

@@ -37,7 +37,7 @@ public:
     return checkAllSaid();
   }
 
-  /// The proof is done: nothing of it stays in the IR.
+  /// Removes the claims and the copies, since the proof is done.
   void removeClaims() {
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
@@ -78,7 +78,7 @@ private:
 
   ModuleOp module;
   GlobalProgram program;
-  const GlobalFunction *current = nullptr; // what the function is a part of
+  const GlobalFunction *current = nullptr; // the function's kept original
   HeldValues held;
   Messages messages;
   DenseMap<std::pair<Attribute, int64_t>, Operation *> returned;
@@ -351,7 +351,7 @@ LogicalResult EqualityChecker::checkOnce(func::FuncOp function,
   return error;
 }
 
-/// Nothing is sent in vain, no output is missing.
+/// Checks that every message is received and no output is missing.
 LogicalResult EqualityChecker::checkAllSaid() {
   if (failed(messages.checkAllReceived()))
     return failure();

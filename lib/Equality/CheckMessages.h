@@ -8,14 +8,14 @@
 
 namespace autopar {
 
-/// What was sent so far, by channel. Each channel is sent once and received
+/// The messages sent so far, by channel. A channel is sent once and received
 /// once, by the stages that both ends name.
 class Messages {
 public:
   mlir::LogicalResult send(SendOp send, const HeldValue &value);
-  /// What the received value holds.
+  /// The part of a global value that the received value holds.
   mlir::FailureOr<HeldValue> receive(RecvOp recv);
-  /// Nothing was sent in vain.
+  /// Checks that every message is received.
   mlir::LogicalResult checkAllReceived() const;
 
 private:

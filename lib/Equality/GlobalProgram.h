@@ -10,7 +10,8 @@
 
 namespace autopar {
 
-/// One kept function: its arguments by source, its results by what they are.
+/// A kept function: its arguments by source, and its results by their attribute
+/// `autopar.result`.
 struct GlobalFunction {
   mlir::func::FuncOp function;
   llvm::DenseMap<mlir::Attribute, unsigned> arguments, results;
@@ -32,11 +33,13 @@ public:
   /// their own definition: users of a composite read its parts from then on.
   /// An origin that numbers nothing changes nothing.
   void decomposeFor(mlir::DenseI64ArrayAttr origin);
-  /// The op of this number; null: there is none.
+  /// The op with this number; null if there is none.
   mlir::Operation *lookup(mlir::DenseI64ArrayAttr origin) const;
-  /// Shows the global op, and the composite that it is a part of.
+  /// Adds notes to an error that show the global op, and the composite that it
+  /// is a part of.
   void noteOp(mlir::InFlightDiagnostic &diagnostic, mlir::Operation *op) const;
-  /// What users of `value` read: it, or what a composite's result became.
+  /// The value that users of `value` read: itself, or the value that replaced
+  /// the result of a composite.
   mlir::Value resolve(mlir::Value value) const;
 
 private:

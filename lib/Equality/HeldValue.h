@@ -13,7 +13,7 @@
 
 namespace autopar {
 
-/// How one dimension of a global value is sharded.
+/// The sharding of one dimension of a global value.
 struct HeldDim {
   llvm::SmallVector<unsigned, 2> subAxes; // major to minor; empty: whole
   std::optional<Interval> interval;       // in place of plain blocks
@@ -21,18 +21,19 @@ struct HeldDim {
   std::optional<double> past; // bytes past the extent; nullopt: unspecified
 };
 
-/// At every point, the local value is the block of `global` that the point's
-/// digits of the sub-axes choose; over `partial` sub-axes, the reduction of the
-/// local values is.
+/// A claim about a local value: at every point it is the block of `global` that
+/// the point's digits of the sub-axes choose. Over `partial` sub-axes the
+/// reduction of the local values is that block.
 struct HeldValue {
   mlir::Value global;
   llvm::SmallVector<HeldDim> dims;
   llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
-  /// Of the partial sub-axes those along which the first device holds the value
-  /// and the others the neutral element. Unknown of what is declared.
+  /// The partial sub-axes along which the first device holds the value and the
+  /// others hold the neutral element. For declared values this is not known.
   llvm::SmallVector<unsigned, 2> firstOnly;
 
-  /// What is declared: nothing is known of bytes past the extent.
+  /// The claim of a declared sharding, which says nothing about bytes past the
+  /// extent.
   static HeldValue of(mlir::Value global, const Sharding &sharding);
   Sharding sharding() const;
   bool usesSubAxis(unsigned subAxis) const {
@@ -51,8 +52,9 @@ struct HeldValue {
 void noteOrigin(mlir::InFlightDiagnostic &diagnostic, mlir::Value value,
                 llvm::StringRef note);
 
-/// What `op` (a collective or position op) makes of `input`; an error at `op`,
-/// with what to do, where the result would hold no part of the global value.
+/// The claim about the result of `op`, a collective or position op, on `input`.
+/// If the result would hold no part of the global value, an error at `op` says
+/// what to do.
 mlir::FailureOr<HeldValue> applyStructural(mlir::Operation *op,
                                            const HeldValue &input,
                                            const Mesh &mesh,

@@ -91,8 +91,9 @@ void PrecisionAssigner::findIndependent() {
   }
 }
 
-/// Whether the low type holds all of a constant: a mask's -3e38 must not become
-/// an infinity, nor an epsilon of 1e-9 zero, or a number of few digits.
+/// Returns whether the low type holds all of a constant: a mask's -3e38 must
+/// not become an infinity, nor an epsilon of 1e-9 zero, or a number of few
+/// digits.
 bool PrecisionAssigner::fits(DenseFPElementsAttr constant) const {
   auto inFull = [&](APFloat number) {
     bool loses = false;
@@ -185,8 +186,8 @@ void PrecisionAssigner::setResults(Operation *op, FloatType type) {
       result.setType(cast<RankedTensorType>(result.getType()).clone(type));
 }
 
-/// Whether an op's results become integers: what was summed are whole numbers,
-/// as products of quantized values, which the low type does not hold.
+/// Returns whether an op's results become integers: what was summed are whole
+/// numbers, as products of quantized values, which the low type does not hold.
 static bool makesIntegers(Operation *op) {
   SmallVector<Operation *> open(op->getUsers());
   for (unsigned i = 0; i < open.size(); ++i) {

@@ -145,7 +145,7 @@ static std::string textOfArray(const runtime::Array &array) {
   for (int64_t size : array.shape)
     elements *= size;
   const char *at = array.data.data();
-  // Where an outer size is 0, a list does not show the inner ones.
+  // A list does not show the inner sizes if an outer size is 0.
   if (elements <= kWrittenElements && (elements > 0 || array.shape.size() == 1))
     return listOf(array, array.dtype, 0, at);
   runtime::ContentHash hash;
@@ -262,7 +262,7 @@ static std::string setElement(interpreter::Tensor &tensor, int64_t i,
              : "'" + text.str() + "': the input's type cannot hold it";
 }
 
-/// As the runtime names element types: "bool", "i64", "u8", "bf16".
+/// The runtime's name of an element type: "bool", "i64", "u8", "bf16".
 static std::string dtypeOf(Type element) {
   std::string text;
   llvm::raw_string_ostream(text) << element;

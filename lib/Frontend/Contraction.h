@@ -24,8 +24,8 @@ struct Term {
 /// operand stretches.
 Term contract(OnnxNode &node, Term a, Term b, llvm::StringRef keep);
 
-/// What numpy.matmul multiplies: m, k and n, and other letters of a batch;
-/// never c.
+/// The letters of a product as numpy.matmul computes it: m, k and n, and other
+/// letters for the batch; never c.
 struct MatrixProduct {
   Term a, b;
   std::string result;

@@ -228,14 +228,14 @@ std::vector<std::string> ExportReader::shared() const {
   return texts;
 }
 
-/// Of torch.onnx.export with dynamo=False, which tells parameters and buffers
-/// apart in no way.
+/// Returns whether the file is of torch.onnx.export with dynamo=False, which
+/// does not tell parameters and buffers apart.
 bool ExportReader::isUnlisted() const {
   return contents.proto.producer_name() == "pytorch" && module.tensors.empty();
 }
 
-/// What is no weight or bias by its name may be a buffer, as a table of
-/// positions.
+/// The tensors whose names are no weight's or bias's: they may be buffers, such
+/// as a table of positions.
 std::vector<std::string> ExportReader::perhapsBuffers() const {
   std::vector<std::string> names;
   for (const std::string &name : trained) {
@@ -248,8 +248,9 @@ std::vector<std::string> ExportReader::perhapsBuffers() const {
   return names;
 }
 
-/// With dynamo=False constants are nodes: a scalar initializer is the module's,
-/// as the temperature of a softmax, and is a constant of the step.
+/// The scalars of the module. With dynamo=False constants are nodes, so a
+/// scalar initializer is the module's, such as the temperature of a softmax,
+/// and it is a constant of the step.
 std::vector<std::string> ExportReader::scalars() const {
   std::vector<std::string> names;
   if (isUnlisted())

@@ -10,18 +10,20 @@
 
 namespace autopar {
 
-/// What the metadata of a file say of the PyTorch module that was exported.
-/// autopar.export_for_training lists the parameters that are trained;
-/// torch.onnx.export with dynamo=True all parameters and buffers, and on each
-/// node the module and the call that it came from.
+/// The facts about the exported PyTorch module in the metadata of a file.
+/// autopar.export_for_training lists the parameters that are trained.
+/// torch.onnx.export with dynamo=True lists all parameters and buffers, and for
+/// each node the module and the call that it came from.
 struct ExportedModule {
   explicit ExportedModule(const onnx::ModelProto &model);
 
-  /// Whether tensors are parameters, of those that the file tells it of.
+  /// Tells whether tensors are parameters, of those that the file tells it of.
   llvm::StringMap<bool> tensors;
-  /// Of all initializers of floats; else others have names made up.
+  /// Tells whether `tensors` has all initializers of floats; otherwise the
+  /// names of others are made up.
   bool tellsAll = false;
-  /// What no training changes: all but parameters and running statistics.
+  /// The tensors that no training changes: all but parameters and running
+  /// statistics.
   llvm::StringSet<> untrained;
   /// Parameters by what calls on nodes name them: p_fc_weight is fc.weight.
   llvm::StringMap<std::string> called;

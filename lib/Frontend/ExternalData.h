@@ -19,8 +19,9 @@ namespace runtime {
 class FileStamp;
 }
 
-/// What a tensor's `external_data` says, checked: the file is a relative path
-/// that does not climb, offset and length are not negative and do not overflow.
+/// The checked contents of a tensor's `external_data`: the file is a relative
+/// path without `..`, and offset and length are not negative and do not
+/// overflow.
 struct ExternalPlace {
   std::string file;
   uint64_t offset = 0;

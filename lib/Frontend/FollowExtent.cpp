@@ -135,7 +135,7 @@ LogicalResult ExtentFollower::visitSlice(const Sample<Operation *> &ops) {
   return success();
 }
 
-/// What follows the operand that grows begins behind its elements in use.
+/// Puts the operands after the one that grows behind its elements in use.
 LogicalResult ExtentFollower::visitConcat(ConcatOp op) {
   int64_t dim = op.getDim();
   auto type = op.getResult().getType();
@@ -173,8 +173,8 @@ LogicalResult ExtentFollower::visitConcat(ConcatOp op) {
 // By sharding rules
 //===----------------------------------------------------------------------===//
 
-/// Whether `value`, an operand or a result that grows along `dim`, is read or
-/// made right for the elements in use though no factor says so.
+/// Returns whether `value`, an operand or a result that grows along `dim`, is
+/// read or made right for the elements in use though no factor says so.
 bool ExtentFollower::followsWithoutRule(Operation *op, Value value,
                                         int64_t dim) const {
   if (auto scan = dyn_cast<ScanOp>(op))
@@ -189,7 +189,8 @@ bool ExtentFollower::followsWithoutRule(Operation *op, Value value,
   return false;
 }
 
-/// Of what is zero past the extent.
+/// Returns whether the op gives zeros past the extent for operands that are
+/// zero there.
 bool ExtentFollower::keepsZeros(Operation *op) const {
   if (auto softmax = dyn_cast<SoftmaxOp>(op))
     return !softmax.getLog() &&
@@ -202,7 +203,8 @@ bool ExtentFollower::keepsZeros(Operation *op) const {
              sized.growth(op->getOperand(0)).size();
 }
 
-/// By the factors of its sharding rule: one that is split may be cut short.
+/// Visits an op by the factors of its sharding rule: a factor that may be split
+/// may also be cut short.
 LogicalResult ExtentFollower::visitByRule(Operation *op) {
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
   llvm::SmallSetVector<unsigned, 4> factors;

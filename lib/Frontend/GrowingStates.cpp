@@ -105,8 +105,9 @@ static RankedTensorType outputType(func::FuncOp step, StringRef name) {
   return {};
 }
 
-/// By how much the states grow, all by the same; 0: they do not, or not along
-/// this size, which is a problem unless they grow along another one.
+/// Finds by how much the states grow, which must be the same for all. 0: they
+/// do not grow along this size, which is a problem unless they grow along
+/// another one.
 LogicalResult GrowingStates::findGrowth(std::string &problem) {
   func::FuncOp step = stepOf(*modules[2]);
   for (const GrowingState &state : growing.states) {

@@ -46,7 +46,7 @@ private:
   SmallVector<TensorPart> of(ConcatOp op);
   SmallVector<TensorPart> of(GatherOp op);
 
-  /// Whether the part has all of the result's dimensions [first, end).
+  /// Returns whether the part has all of the result's dimensions [first, end).
   bool isWhole(size_t first, size_t end) const;
 
   const TensorPart &part;
@@ -217,7 +217,7 @@ SmallVector<TensorPart> partsOfArguments(const TensorPart &part) {
 
 namespace {
 
-/// All of a part of an input are indices.
+/// A part of an input whose elements are all indices.
 struct IndexBound {
   TensorPart part;
   IndexedDim indexed;

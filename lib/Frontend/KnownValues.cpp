@@ -18,7 +18,8 @@ static constexpr int64_t kFlopsPerElement = 64;
 /// Elements that one import evaluates: seconds, and a gigabyte of memory.
 static constexpr uint64_t kEvaluatedElements = 1 << 27;
 
-/// At most INT32_MAX, so that a few can be added up.
+/// The number of elements, at most INT32_MAX, so that a few of them can be
+/// added up.
 static uint64_t elementsOf(Value value) {
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
   return std::min<uint64_t>(countElements(shape, 1).value_or(INT32_MAX),

@@ -28,7 +28,7 @@ public:
   void noteParameter(mlir::Value value) { made[value] = Parameters; }
   /// An op was made that stays.
   void note(mlir::Operation *op);
-  /// Whether no parameter is needed to compute the value.
+  /// Returns whether no parameter is needed to compute the value.
   bool followsFromConstants(mlir::Value value) const {
     return originOf(value) == Constants;
   }
@@ -38,7 +38,7 @@ public:
   mlir::FailureOr<interpreter::Tensor> evaluate(mlir::Operation *op);
 
 private:
-  /// What a value is made of.
+  /// The kinds of tensors from which a value is computed.
   enum Origin { Unknown, Constants, Parameters };
   Origin originOf(mlir::Value value) const;
   mlir::FailureOr<interpreter::Tensor> read(mlir::Value value);

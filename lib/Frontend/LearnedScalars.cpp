@@ -15,7 +15,8 @@ static constexpr StringLiteral kArithmetic[] = {
     "Log",  "Mul",  "Neg", "Reshape", "Sigmoid",  "Softplus",
     "Sqrt", "Sub",  "Sum", "Tanh",    "Unsqueeze"};
 
-/// What exporters call numbers of the code, before `_12`.
+/// The names that exporters give to numbers of the code, without the `_12` at
+/// the end.
 static constexpr StringLiteral kNumberNames[] = {"_tensor_constant",
                                                  "const_fold_opt_",
                                                  "full",

@@ -52,8 +52,8 @@ bool isFree(Operation *op) {
          role == LoopRole::View;
 }
 
-/// Whether a library reads `value`, which has one use: no kernel computes it
-/// where it is read, and a stored constant can be packed.
+/// Returns whether a library reads `value`, which has one use: no kernel
+/// computes it where it is read, and a stored constant can be packed.
 bool isReadByLibrary(Value value) {
   for (unsigned steps = 0; steps < kShortChain && value.hasOneUse(); ++steps) {
     Operation *user = *value.user_begin();

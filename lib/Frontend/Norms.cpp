@@ -12,7 +12,7 @@ Value rootOf(OnnxNode &node, Value y, Value sum, double exponent) {
   return node.function("root", {sum}, y, {node.number("exponent", exponent)});
 }
 
-/// Behind what only moves or scales elements.
+/// The value behind ops that only move or scale elements.
 static Value behindScale(Value x) {
   while (Operation *op = x.getDefiningOp()) {
     auto binary = dyn_cast<BinaryOp>(op);

@@ -11,9 +11,9 @@ namespace autopar {
 /// its gradient is 0 where the sum is, as that of a norm of zeros.
 Value rootOf(OnnxNode &node, Value y, Value sum, double exponent);
 
-/// The same of a node of the model if `x` is a sum or mean of powers of sizes,
-/// or the product of two: exporters write norms, deviations and cosine
-/// similarity so. Else `y`.
+/// Does the same for a node of the model if `x` is a sum or mean of powers of
+/// absolute values, or the product of two such: exporters write norms,
+/// deviations and cosine similarity so. Otherwise it returns `y`.
 Value rootOfPowers(OnnxNode &node, Value y, Value x, double exponent);
 
 /// Fails unless inputs `first` to `last` - 1, scales and biases, have one value

@@ -67,7 +67,7 @@ FailureOr<std::optional<int64_t>> OnnxImporter::namedSize(StringRef name) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// Whether the value's shape is what the model and other bindings say.
+/// Returns whether the value's shape is what the model and other bindings say.
 LogicalResult OnnxImporter::checkBoundShape(const onnx::ValueInfoProto &info,
                                             ArrayRef<int64_t> shape) {
   const onnx::TypeProto_Tensor &type = info.type().tensor_type();

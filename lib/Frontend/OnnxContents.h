@@ -21,7 +21,7 @@ struct OnnxModel::Contents {
   /// read again from `path` when asked for.
   std::string unpacked;
   bool packed = false;
-  /// Without the data of large tensors (see Skeleton).
+  /// The message without the data of large tensors (see Skeleton).
   onnx::ModelProto proto;
   Skeleton skeleton;
   /// Valid initializers and tensor attributes of Constant nodes and of calls,
@@ -34,7 +34,7 @@ struct OnnxModel::Contents {
   llvm::StringSet<> initializers;
   /// Names of tensors whose values were looked at.
   mutable llvm::StringSet<> known;
-  /// Of the files that were read, taken before the first read.
+  /// The stamps of the files that were read, taken before the first read.
   struct Stamps;
   std::unique_ptr<Stamps> stamps;
 

@@ -1,9 +1,9 @@
 //===- OnnxFunctions.cpp - Which ops are one function of the model --------===//
 //
-// What a node is split into computes its value with more digits or without
-// overflow, but some of the parts have derivatives, or values, that the node
-// has not: sign(x) * log(...) has none at 0, where asinh has 1. The op
-// `autopar.function` says that the parts are one function.
+// The ops into which a node is split compute its value with more digits or
+// without overflow. But the derivatives, or values, of some parts are not those
+// of the node: sign(x) * log(...) has no derivative at 0, where that of asinh
+// is 1. The op `autopar.function` says that the parts are one function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ Value OnnxNode::function(StringRef derivative, ArrayRef<Value> inputs,
                             builder.getStringAttr(derivative), named);
 }
 
-/// Whether the op may give a finite number of one that is not, as exp(-inf)
-/// does, or choose between numbers.
+/// Returns whether the op may give a finite number of one that is not, as
+/// exp(-inf) does, or choose between numbers.
 static bool mayBecomeFinite(Operation &op) {
   if (auto binary = dyn_cast<BinaryOp>(op))
     return binary.getKind() != BinaryKind::Add &&
@@ -47,7 +47,7 @@ static bool mayBecomeFinite(Operation &op) {
   return isa<UnaryOp, SelectOp>(op);
 }
 
-/// Whether each element of the result is an element of an operand.
+/// Returns whether each element of the result is an element of an operand.
 static bool movesElements(Operation &op) {
   LoopRole role = loopRoleOf(&op);
   auto kernel = dyn_cast<KernelOpInterface>(op);

@@ -167,7 +167,7 @@ LogicalResult OnnxImporter::checkNode(const onnx::NodeProto &node,
   int count = node.input_size();
   while (count > 0 && node.input(count - 1).empty())
     --count;
-  // All that may be left out may be so at the end.
+  // All inputs that may be left out may be left out at the end.
   int least = op.firstRequired < op.minInputs ? op.minInputs : 0;
   if (count < least || (op.maxInputs != kVariadic && count > int(op.maxInputs)))
     return view.error(
@@ -271,7 +271,7 @@ std::string OnnxImporter::valueNumber(const onnx::NodeProto &node,
   if (&view.op == &kFunctionCall)
     return "";
   std::string key = node.op_type() + "/" + std::to_string(view.version) + "/";
-  // Of the outputs only those that the node names are made.
+  // Only the outputs that the node names are made.
   for (const std::string &output : node.output())
     key += output.empty() ? '-' : '+';
   for (Value input : view.inputs)

@@ -25,8 +25,8 @@ constexpr uint64_t kUnrollLimit = 200000;
 /// Walks a graph and builds @step. Knows no operator: the table does.
 class OnnxImporter {
 public:
-  /// With `keepsAll` no op goes because constants or sizes are what they are:
-  /// the model at another size has the same ops.
+  /// With `keepsAll` no op is dropped because of the values of constants or
+  /// sizes, so that the model at another size has the same ops.
   OnnxImporter(const OnnxModel &model, const ImportOptions &options,
                mlir::MLIRContext *context, bool keepsAll = false);
 
@@ -43,10 +43,12 @@ public:
   Value constant(mlir::DenseElementsAttr elements, mlir::Location loc);
   /// Values that follow from constants and parameters.
   KnownValues known;
-  /// Which inputs of the model the value, which must be known, comes from and
-  /// how they get a value, after "; "; "" if it comes from none.
+  /// The end of a message about a value that must be known: after "; " the
+  /// inputs of the model that it comes from, and how they get a value; "" if it
+  /// comes from none.
   std::string howToBind(Value value) const;
-  /// Whether one node of this body alone names the value that another made.
+  /// Returns whether one node of this body alone names the value that another
+  /// made.
   bool isOnlyUse(llvm::StringRef name, Value value) const;
   /// The constant or parameter of a tensor of the file; null if it is faulty.
   Value tensorValue(const onnx::TensorProto &proto);
@@ -77,16 +79,17 @@ public:
   const std::optional<TrainingOptions> &trained() const {
     return options.trained;
   }
-  /// Whether later phases read which ops are one function: its derivative is
-  /// its own, and its parts are not looked at for NaN and infinities.
+  /// Returns whether later phases read which ops are one function: its
+  /// derivative is its own, and its parts are not looked at for NaN and
+  /// infinities.
   bool keepsFunctions() const {
     return options.trained || options.checksNumerics;
   }
   bool evaluates() const { return options.evaluates; }
-  /// Whether the file has the modes of its module's parts, as
+  /// Returns whether the file has the modes of its module's parts, as
   /// autopar.export_for_training writes them.
   bool hasModulesModes() const { return tellsModes; }
-  /// Nothing is the output of that name but what only training asks for.
+  /// Leaves out the output of that name, which only training asks for.
   void leaveOutOutput(llvm::StringRef name) { leftOut.insert(name); }
   /// The number of the step in the sequence of random numbers: a state.
   Value randomStep();
@@ -130,7 +133,8 @@ private:
   /// The value of that name in this body or one around it, or null.
   Value lookup(llvm::StringRef name);
   bool isPoisoned(llvm::StringRef name) const;
-  /// Whether it is an input that the caller of this function leaves out.
+  /// Returns whether it is an input that the caller of this function leaves
+  /// out.
   bool isAbsent(llvm::StringRef name) const;
   LogicalResult checkNode(const onnx::NodeProto &node, const OnnxOp &op,
                           OnnxNode &view);
@@ -177,26 +181,27 @@ private:
   OnnxScope graphScope;
   OnnxScope *scope = &graphScope;
   llvm::StringMap<const onnx::FunctionProto *> functions;
-  /// Those that are being inlined.
+  /// The functions that are being inlined.
   llvm::SmallVector<const onnx::FunctionProto *> calls;
   llvm::StringMap<llvm::SmallVector<Value>> numbered;
   llvm::DenseSet<Value> aliased;
   llvm::DenseMap<mlir::Attribute, Value> constants;
   llvm::DenseMap<const OnnxTensor *, Value> tensors;
-  /// Per block argument: its `autopar.source`; the tensor of a parameter.
+  /// For each block argument its `autopar.source`, and the tensor if it is a
+  /// parameter.
   llvm::SmallVector<mlir::Attribute> sources;
   llvm::DenseMap<Value, const OnnxTensor *> parameters;
   llvm::SmallVector<mlir::Attribute> results;
   llvm::StringSet<> usedBindings;
   llvm::StringMap<int64_t> sizesOfValues; // by names of dimensions
   llvm::SmallVector<mlir::Attribute> fixedInputs;
-  /// Whether tensors are trained, where the file lists parameters.
+  /// Tells whether tensors are trained, where the file lists parameters.
   llvm::StringMap<bool> moduleTensors;
   /// The file's modes of training are the module's if this is true.
   bool tellsModes = false;
   /// Tensors that no training changes: a file of trained parameters lacks them.
   llvm::StringSet<> untrained;
-  /// Whether the body that is imported runs, a scalar; null: it does.
+  /// Tells whether the body that is imported runs, a scalar; null: it does.
   Value runs;
   /// Results of @step that must be false, their outputs and messages.
   llvm::SmallVector<Value> violations;

@@ -19,7 +19,7 @@ void visitGraph(onnx::GraphProto &graph, Visit visit) {
   visitGraphs<Visit &>(*graph.mutable_node(), visit);
 }
 
-/// The same of all graphs that nodes have as attributes.
+/// Visits all graphs that nodes have as attributes.
 template <typename Visit> void visitGraphs(OnnxNodes &nodes, Visit visit) {
   for (onnx::NodeProto &node : nodes)
     for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
@@ -30,7 +30,7 @@ template <typename Visit> void visitGraphs(OnnxNodes &nodes, Visit visit) {
     }
 }
 
-/// The same of all graphs of the model; of a function the graph is null.
+/// Visits all graphs of the model; for a function the graph is null.
 template <typename Visit>
 void visitBodies(onnx::ModelProto &model, Visit visit) {
   visitGraph<Visit &>(*model.mutable_graph(), visit);

@@ -30,7 +30,7 @@ public:
 
 } // namespace
 
-/// Also where its data is.
+/// Checks the tensor's name, and the name of the file of its data.
 void NameCheck::look(const onnx::TensorProto &tensor) {
   look(tensor.name());
   for (const onnx::StringStringEntryProto &entry : tensor.external_data())

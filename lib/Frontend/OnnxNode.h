@@ -18,7 +18,7 @@ using mlir::Value;
 class OnnxImporter;
 struct OnnxTensor;
 
-/// One ONNX node during import: its inputs as values, its attributes with
+/// An ONNX node during import: its inputs as values, its attributes with
 /// defaults, and a small vocabulary to build ops with. Attributes and the
 /// number of inputs were checked against the row before the builder runs; types
 /// and shapes are the builder's to check.
@@ -60,8 +60,8 @@ public:
   /// True if the value of input i is used by this node alone and is no output.
   bool isOnlyUse(unsigned i) const;
 
-  /// For errors about a value that must be known: which inputs of the model it
-  /// comes from, after "; "; "" if it comes from none.
+  /// The end of an error about a value that must be known: after "; " the
+  /// inputs of the model that it comes from; "" if it comes from none.
   std::string howToBind(Value value) const;
   std::string howToBind(unsigned i) const { return howToBind(inputs[i]); }
   /// The integers of input i, which must be known while compiling.
@@ -86,7 +86,7 @@ public:
   llvm::SmallVector<float> getFloats(llvm::StringRef name) const;
   /// `axis` counted from the front; an error if it is outside of `rank` axes.
   FailureOr<int64_t> normalizeAxis(int64_t axis, int64_t rank);
-  /// The same for a list, which must not repeat an axis; sorted.
+  /// Reads a list of axes, which must not repeat an axis, and sorts it.
   FailureOr<llvm::SmallVector<int64_t>>
   normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
 
@@ -113,7 +113,7 @@ public:
     return typeOf(value).getShape();
   }
   static int64_t rankOf(Value value) { return typeOf(value).getRank(); }
-  /// As MLIR prints it, for messages.
+  /// The type as MLIR prints it, for messages.
   static std::string typeText(Value value);
   FailureOr<mlir::Type> elementType(int64_t onnxDataType);
   LogicalResult requireFloat(unsigned i);
@@ -146,26 +146,28 @@ public:
   FailureOr<llvm::SmallVector<Value>> importGraph(llvm::StringRef name,
                                                   llvm::ArrayRef<Value> inputs,
                                                   const llvm::Twine &place);
-  /// The same for a branch of an If on `condition`; see OnnxImporter.
+  /// Imports a branch of an If on `condition` in the same way; see
+  /// OnnxImporter.
   FailureOr<llvm::SmallVector<Value>> tryBranch(llvm::StringRef name,
                                                 Value condition, bool taken,
                                                 const llvm::Twine &place,
                                                 std::string &problem);
   void requireAtRun(Value condition, bool expected, const llvm::Twine &message);
-  /// The same of a condition that is known, where another size of the model
-  /// could make it another one.
+  /// Requires the same of a condition that is known, if it could be different
+  /// at another size of the model.
   void requireKnown(Value condition, bool expected, const llvm::Twine &message);
   /// `result` reads or writes input `table` along `dim` where input `indices`
   /// says: a run ends if an input of the model brings others there.
   void recordIndices(Value result, unsigned table, unsigned indices,
                      int64_t dim);
-  /// The same of indices whose last dimension has one for each dimension of the
-  /// table from `firstDim` on.
+  /// Records indices whose last dimension has an index for each dimension of
+  /// the table from `firstDim` on.
   void recordIndexRows(Value result, unsigned table, unsigned indices,
                        int64_t firstDim);
-  /// How the model is trained, if it is.
+  /// The options of the training, if the model is trained.
   const std::optional<TrainingOptions> &trained() const;
-  /// Whether the model is one for training that is compiled for inference.
+  /// Returns whether the model is one for training that is compiled for
+  /// inference.
   bool evaluates() const;
   /// See OnnxImporter.
   bool hasModulesModes() const;
@@ -196,9 +198,9 @@ public:
   Value broadcastDims(Value x, llvm::ArrayRef<int64_t> shape,
                       llvm::ArrayRef<int64_t> dims);
   Value reshape(Value x, llvm::ArrayRef<int64_t> shape);
-  /// With one more dimension, of size 1, at `dim`.
+  /// Inserts a dimension of size 1 at `dim`.
   Value insertDim(Value x, int64_t dim);
-  /// Without dimension `dim`, whose size is 1.
+  /// Drops dimension `dim`, whose size is 1.
   Value dropDim(Value x, int64_t dim);
   /// Element `at` along dimension `dim`, which disappears.
   Value take(Value x, int64_t dim, int64_t at);
@@ -210,7 +212,8 @@ public:
               llvm::ArrayRef<int64_t> steps = {});
   Value concat(llvm::ArrayRef<Value> values, int64_t dim);
   Value gather(Value data, Value indices, int64_t dim);
-  /// One index per element; data and indices agree in the other dimensions.
+  /// Gathers by an index per element; data and indices agree in the other
+  /// dimensions.
   Value gatherElements(Value data, Value indices, int64_t dim);
   Value iota(RankedTensorType type, int64_t dim);
   Value reduce(ReduceKind kind, Value x, llvm::ArrayRef<int64_t> dims);
@@ -248,8 +251,8 @@ private:
   llvm::SmallVector<Value> outputs;
 };
 
-/// In a row of the table: a builder of several ops that are computed in f32
-/// where the node's type has 16 bits. Never of matrix multiplications: they are
+/// For a row of the table: a builder of several ops that are computed in f32 if
+/// the node's type has 16 bits. Matrix multiplications never use it: they are
 /// fast in 16 bits, with sums in f32.
 template <OnnxBuilder build> LogicalResult widen(OnnxNode &node) {
   return node.buildWidened(build);

@@ -17,9 +17,10 @@ using OnnxBuilder = mlir::LogicalResult (*)(OnnxNode &node);
 /// No limit on the number of inputs.
 constexpr unsigned kVariadic = ~0u;
 
-/// One row: an operator from one version of the standard on, until the next row
-/// of that name. Versions that changed nothing but types share a row: `since`
-/// lists them all, so that a version this table has not seen is noticed.
+/// A row of the table: an operator from one version of the standard on, until
+/// the next row of that name. Versions that changed nothing but types share a
+/// row: `since` lists them all, so that a version this table has not seen is
+/// noticed.
 struct OnnxOp {
   llvm::StringLiteral name;
   /// Space-separated versions, ascending: "6 13 14".
@@ -86,8 +87,8 @@ const OnnxOp *findOnnxOp(llvm::StringRef name, int64_t opset, int64_t &version);
 /// Why the operator is none of the table's, and what to do instead; "" if there
 /// is no more to say than that.
 llvm::StringRef whyUnsupported(llvm::StringRef name);
-/// What to do instead of importing operators of that domain, after ": "; "" if
-/// that is not known.
+/// The advice of an error about operators of that domain, after ": "; "" if
+/// there is none.
 llvm::StringRef whyUnsupportedDomain(llvm::StringRef domain);
 
 } // namespace autopar

@@ -214,7 +214,7 @@ Value asClip(OnnxNode &node, Value y, ArrayRef<Value> inputs) {
       boundOf(inputs[2]) == 6.0)
     return node.function("between", inputs[0], y,
                          {node.number("low", 0), node.number("high", 6)});
-  // Of max and min with a number the derivatives are right.
+  // The derivatives of max and min with a number are right.
   if (llvm::all_of(llvm::drop_begin(inputs), boundOf))
     return y;
   return node.function(

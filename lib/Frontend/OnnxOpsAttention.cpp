@@ -119,8 +119,9 @@ FailureOr<Value> spreadMask(OnnxNode &node, const AttentionSizes &s) {
   return node.broadcastTo(mask, {s.b, s.h, s.g, s.m, s.n});
 }
 
-/// Whether a mask by position is asked for, and by which bounds: key j is seen
-/// by the query at position p if p - left <= j <= p + right (-1: no bound).
+/// Tells whether a mask by position is asked for, and by which bounds: key j is
+/// seen by the query at position p if p - left <= j <= p + right (-1: no
+/// bound).
 struct PositionMask {
   int64_t left, right;
 

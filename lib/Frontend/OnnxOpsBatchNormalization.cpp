@@ -56,8 +56,8 @@ Value scaleConvolution(OnnxNode &node, const ScaledConvolution &found,
   return scaled->getResult(0);
 }
 
-/// With the running statistics, which stay: not folded, so that scale and bias
-/// are operands beside the input.
+/// Batch norm with the running statistics, which do not change. They are not
+/// folded, so that scale and bias are operands beside the input.
 LogicalResult frozenBatchNormalization(OnnxNode &node) {
   if (!node.hasModulesModes())
     node.warnOnce("batch norm without training_mode, perhaps others, too: its "

@@ -1,7 +1,8 @@
 //===- OnnxOpsControl.cpp - ONNX control flow that folds ------------------===//
 //
-// If, Loop and Scan are imported in place: what they do must be known while
-// compiling. A Loop or Scan becomes one copy of its body per iteration.
+// If, Loop and Scan are imported in place, so their conditions and numbers of
+// iterations must be known while compiling. A Loop or Scan becomes a copy of
+// its body for each iteration.
 //
 //===----------------------------------------------------------------------===//
 
@@ -204,7 +205,7 @@ LogicalResult loop(OnnxNode &node) {
       return failure();
     outputs.push_back(*stacked);
   }
-  // Without an iteration nothing tells the shape of a scan output.
+  // The shape of a scan output is not known if there is no iteration.
   outputs.resize(std::max<size_t>(outputs.size(), node.numOutputs()));
   return finishAll(node, outputs);
 }

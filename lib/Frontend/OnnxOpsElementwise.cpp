@@ -34,7 +34,8 @@ template <UnaryKind kind> LogicalResult unaryOfFloat(OnnxNode &node) {
   return unary<kind>(node);
 }
 
-/// Of integers, too: -1, 0 or 1, which are the whole parts of results.
+/// Computes erf, also for integers, whose results are the whole parts -1, 0 or
+/// 1.
 LogicalResult errorFunction(OnnxNode &node) {
   Type element = OnnxNode::elementOf(node.input(0));
   if (isa<FloatType>(element))
@@ -229,9 +230,10 @@ Value cheapPower(OnnxNode &node, Value x, double exponent) {
   return {};
 }
 
-/// What a power is computed in: the base's type, if that holds every exponent.
-/// Of integers by fractions the real power is cut; by integers of another type
-/// 64 bits give the same low bits, and keep an exponent's sign.
+/// The type in which a power is computed: the base's type if it holds every
+/// exponent. A power of an integer by a fraction is the real power, cut to an
+/// integer. With an integer exponent of another type 64 bits give the same low
+/// bits and keep the exponent's sign.
 Type powerType(OnnxNode &node, Type base, Type exponent) {
   if (base == exponent)
     return base;

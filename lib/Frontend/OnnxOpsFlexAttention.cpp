@@ -45,7 +45,8 @@ FailureOr<Type> softmaxType(OnnxNode &node) {
   return node.error("softmax_precision must be a floating-point type");
 }
 
-/// What the subgraph makes of x, which keeps its type; x without one.
+/// Returns the output of the attribute `name`'s subgraph for x, which has x's
+/// type. Without the attribute returns x.
 FailureOr<Value> modify(OnnxNode &node, StringRef name, Value x) {
   if (!node.hasAttribute(name))
     return x;

@@ -98,7 +98,7 @@ FailureOr<Value> alongMatrix(OnnxNode &node, unsigned i,
                     (dim == rank - 1 ? "column" : "row"));
 }
 
-/// Where a product's operands, scales and zero points are among the inputs.
+/// The inputs that are a product's operands and zero points.
 struct Places {
   unsigned lhs, lhsZero, rhs, rhsZero;
 };
@@ -274,7 +274,8 @@ Value wholeConvolution(OnnxNode &node, WholeFactor x, WholeFactor w,
   Parts parts = cutTerms(channels, std::max<int64_t>(most, 1), kLanes);
   if (most > 0 && parts.count > 1)
     return convolveParts(node, x.value, w.value, window, groups, parts);
-  // Of windows that are larger than a part an f64 holds all sums.
+  // If one window has more terms than f32 sums exactly, f64 is used, which
+  // holds all sums.
   Type element = most > 0 ? Type(node.builder.getF32Type())
                           : Type(node.builder.getF64Type());
   Value y = convolve(node, node.convert(x.value, element),

@@ -32,8 +32,8 @@ LogicalResult checkLabels(OnnxNode &node) {
   return success();
 }
 
-/// What each label counts: its class's weight, 0 where it is to be ignored;
-/// null if all count 1.
+/// The weight of each label: that of its class, or 0 if the label is to be
+/// ignored. Null if all count 1.
 Value countsOf(OnnxNode &node, Value labels) {
   Value counts;
   if (node.has(2))
@@ -62,7 +62,7 @@ LogicalResult lossOf(OnnxNode &node, Value logs) {
       node.dropDim(node.gatherElements(logs, node.insertDim(labels, 1), 1), 1);
   Value loss = node.unary(UnaryKind::Neg, found);
   if (counts) {
-    // What is ignored may be infinite.
+    // An ignored term may be infinite.
     Value none =
         node.compare(ComparePredicate::Eq, counts, node.splatLike(counts, 0));
     loss = node.select(none, node.splatLike(loss, 0),

@@ -239,8 +239,8 @@ LogicalResult shrink(OnnxNode &node) {
   return node.finish(node.convert(result, element));
 }
 
-/// Of these `rows`, and the columns from `column` on, of the matrix in the last
-/// two dimensions.
+/// The determinant of these `rows`, and the columns from `column` on, of the
+/// matrix in the last two dimensions.
 Value determinantOf(OnnxNode &node, Value x, ArrayRef<int64_t> rows,
                     int64_t column) {
   int64_t rank = OnnxNode::rankOf(x);
@@ -262,7 +262,8 @@ Value determinantOf(OnnxNode &node, Value x, ArrayRef<int64_t> rows,
   return sum;
 }
 
-/// By its definition: of larger matrices that would be too much.
+/// Computes a determinant by its definition, which would be too much work for
+/// larger matrices.
 LogicalResult determinant(OnnxNode &node) {
   constexpr int64_t kMostRows = 4;
   if (failed(node.requireFloat(0)))

@@ -55,7 +55,7 @@ bool isSeparable(const WindowSpec &window) {
   return whole > kGain * apart;
 }
 
-/// The same window along dimension `d`, over one element of the others.
+/// The window along `d` alone, over one element of the other dimensions.
 WindowSpec along(const WindowSpec &window, unsigned d,
                  ArrayRef<int64_t> spatial) {
   WindowSpec one = window;
@@ -69,8 +69,8 @@ WindowSpec along(const WindowSpec &window, unsigned d,
   return one;
 }
 
-/// Over all of each image. Of equal largest elements the first counts, as in
-/// other windows.
+/// Pools over each whole image. Of equal largest elements the first counts, as
+/// in other windows.
 Value poolAll(OnnxNode &node, Value x, ReduceKind kind) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(2, node.rank(0)));
   Value y = node.reduce(kind, x, dims);
@@ -122,7 +122,7 @@ void forEachInWindow(const WindowSpec &window, Visit visit) {
   }
 }
 
-/// What each window reads at one of its elements: [n, c, results...].
+/// The elements that all windows read at one position: [n, c, results...].
 Value windowElement(OnnxNode &node, Value padded, const WindowSpec &window,
                     ArrayRef<int64_t> position) {
   SmallVector<int64_t> starts{0, 0}, steps{1, 1};
@@ -135,8 +135,9 @@ Value windowElement(OnnxNode &node, Value padded, const WindowSpec &window,
   return node.slice(padded, starts, shape, steps);
 }
 
-/// Where the largest element of each window is in the flat input; of equal
-/// ones the first. `strides`: of the spatial dimensions in flat positions.
+/// The position of the largest element of each window in the flat input; of
+/// equal ones the first. `strides` are those of the spatial dimensions in flat
+/// positions.
 Value largestPositions(OnnxNode &node, const WindowSpec &window,
                        ArrayRef<int64_t> strides) {
   SmallVector<int64_t> shape(node.shape(0)), low{0, 0}, high{0, 0};
@@ -209,8 +210,8 @@ LogicalResult maxPool(OnnxNode &node) {
   return success();
 }
 
-/// How many elements each window holds along dimension d: those of the input,
-/// and of its padding if that counts; never those that ceil_mode added.
+/// The number of elements of each window along dimension d: those of the input,
+/// and of its padding if that counts, but never those that ceil_mode added.
 SmallVector<double> countsAlong(const WindowSpec &window, unsigned d, int64_t n,
                                 bool includePad) {
   int64_t first = includePad ? -window.low[d] : 0;

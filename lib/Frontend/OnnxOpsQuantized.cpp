@@ -14,8 +14,8 @@ namespace {
 // Scales and zero points
 //===----------------------------------------------------------------------===//
 
-/// How scales lie along input 0: one for all, one per position of `axis`, or
-/// one per `block` positions of it.
+/// The granularity of scales along input 0: one for all, one for each position
+/// of `axis`, or one for each `block` positions of it.
 struct Granularity {
   int64_t axis = 0, block = 0;
   bool isOne = false;
@@ -177,7 +177,8 @@ LogicalResult dequantizeLinear(OnnxNode &node) {
 // DynamicQuantizeLinear
 //===----------------------------------------------------------------------===//
 
-/// To 0..255 so that the least element, the largest one and 0 are among them.
+/// Quantizes to 0..255 so that the range contains the least element, the
+/// largest element and 0.
 LogicalResult dynamicQuantizeLinear(OnnxNode &node) {
   if (failed(node.requireFloat(0)))
     return failure();

@@ -3,8 +3,8 @@
 // Unrolled: all inputs are multiplied with W by one einsum over all steps; then
 // each step is a matrix multiplication with R and elementwise ops
 // (RecurrentCells.h). T steps, B sequences, I inputs, H hidden units, G gates.
-// Of 16-bit floats the einsums are in the node's type, as is the hidden state
-// that they read; all else is in f32.
+// If the node's type is a 16-bit float, the einsums and the hidden state that
+// they read have that type, and all else is in f32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ using namespace recurrent;
 
 namespace {
 
-/// What tells the three operators apart.
+/// The differences between the three operators.
 struct Kind {
   int64_t gates;
   bool hasCell;
@@ -43,7 +43,7 @@ private:
   Value keep(Value fresh, Value old, int64_t step);
   State unroll(int64_t d, SmallVector<Value> &outputs);
   void finish(ArrayRef<SmallVector<Value>> outputs, ArrayRef<State> last);
-  /// Of a state: direction d of input i, or zeros.
+  /// The initial value of a state: direction d of input i, or zeros.
   Value initialOf(unsigned i, int64_t d);
   Value stackStates(ArrayRef<Value> states);
 
@@ -174,8 +174,8 @@ Value Recurrence::keep(Value fresh, Value old, int64_t step) {
                      old);
 }
 
-/// All steps of direction d; `outputs` gets hidden [B, H] by step. Going
-/// backward, a sequence begins at its own last step.
+/// Unrolls all steps of direction d. `outputs` gets the hidden state [B, H] of
+/// each step. Backward, a sequence begins at its own last step.
 State Recurrence::unroll(int64_t d, SmallVector<Value> &outputs) {
   Direction with = direction(d);
   bool backward = d == 1 || firstIsReverse;

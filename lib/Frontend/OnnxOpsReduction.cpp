@@ -38,7 +38,7 @@ Value keepDims(OnnxNode &node, Value x, ArrayRef<int64_t> original,
   return node.reshape(x, shape);
 }
 
-/// What a reduction does before, while and after it.
+/// A function that a reduction applies before or after it.
 using Step = Value (*)(OnnxNode &, Value);
 Value same(OnnxNode &, Value x) { return x; }
 Value absolute(OnnxNode &node, Value x) {
@@ -65,8 +65,9 @@ Value reduceAny(OnnxNode &node, ReduceKind kind, Value x,
   return node.compare(ComparePredicate::Gt, result, node.splatLike(result, 0));
 }
 
-/// Where a function of floats follows the sum: floats that hold it. Of integers
-/// the result's whole part is taken.
+/// Converts x to floats that hold its sum, for a reduction that ends with a
+/// function of floats. If x has integers, the caller takes the result's whole
+/// part.
 Value forFunction(OnnxNode &node, Value x) {
   if (isa<FloatType>(OnnxNode::elementOf(x)))
     return node.widened(x);

@@ -16,7 +16,7 @@ namespace {
 // RoiAlign
 //===----------------------------------------------------------------------===//
 
-/// How each region is pooled.
+/// The way in which each region is pooled.
 struct Pooling {
   int64_t height, width, samples;
   double scale, offset;
@@ -55,7 +55,8 @@ FailureOr<Pooling> readPooling(OnnxNode &node) {
   return pooling;
 }
 
-/// Where samples are along one dimension, of each region: [r, bins * samples].
+/// The places of samples along one dimension of each region: [r, bins *
+/// samples].
 struct Samples {
   Value first, second; // positions of the elements on both sides
   Value low, high;     // how much each counts
@@ -231,7 +232,7 @@ Value addRuns(OnnxNode &node, Value x, int64_t dim, int64_t size,
   return sum ? sum : node.splat(OnnxNode::typeOf(x).clone(shape), 0);
 }
 
-/// Where element `b` of block `i` is in the image.
+/// The place of element `b` of block `i` in the image.
 int64_t placeOf(const WindowSpec &window, unsigned d, int64_t b, int64_t i) {
   return i * window.strides[d] - window.low[d] + b * window.dilations[d];
 }

@@ -1,8 +1,8 @@
 //===- OnnxOpsSampling.cpp - ONNX reads between the elements of images ----===//
 //
-// Where a point reads is computed from its place, dimension by dimension: the
-// elements around it (taps) and how much each counts. A tap is a gather of all
-// channels of a point at once, from images with their channels last:
+// The elements that a point reads (taps), and their weights, are computed from
+// its place, dimension by dimension. A tap is a gather of all channels of a
+// point at once, from images with their channels last:
 //
 //   data [n, c, d1, d2] => [n, d1*d2, c];  grid [n, o1, o2, 2] => points [n, o]
 //   sum over taps of weight[n, o] * data[n, position[n, o], c]
@@ -84,7 +84,7 @@ struct Tap {
   Value inside; // whether it is in the image; null: always
 };
 
-/// One dimension of the image, and where points are in it.
+/// A dimension of the image, and the positions of points in it.
 class Line {
 public:
   Line(OnnxNode &node, const Sampling &sampling, int64_t size)
@@ -123,8 +123,8 @@ Value Line::positionOf(Value place) const {
                                         : position;
 }
 
-/// What is between an outer element and its border stays there. The borders of
-/// cubic samples are those of their taps, as in onnxruntime and PyTorch.
+/// A position between an outer element and its border stays there. A cubic
+/// sample's taps are brought inside one by one, as in onnxruntime and PyTorch.
 Value Line::broughtInside(Value position) const {
   if (sampling.padding == Padding::Zeros ||
       (sampling.padding == Padding::Border && sampling.mode == Mode::Cubic))
@@ -145,7 +145,8 @@ Tap Line::tapOf(Value position) const {
   Tap tap;
   if (sampling.padding == Padding::Zeros)
     tap.inside = isInside(node, position, 0, size - 1);
-  // Of linear weights one tap at most is beyond a border, by one.
+  // A linear sample needs no reflection: one of its taps at most is beyond a
+  // border, by one.
   if (sampling.padding == Padding::Reflection && sampling.mode == Mode::Cubic)
     position = reflect(node, position, low, high);
   tap.index = node.convert(clampTo(node, position, 0, size - 1),

@@ -20,10 +20,11 @@ using llvm::Twine;
 namespace autopar {
 namespace {
 
-/// What an update does with the element it hits; nullopt: it replaces it.
+/// The way in which an update combines with the element it hits; nullopt: it
+/// replaces the element.
 using Combination = std::optional<ReduceKind>;
 
-/// Of the attribute `reduction`.
+/// Reads the combination from the attribute `reduction`.
 LogicalResult readCombination(OnnxNode &node, Combination &combination) {
   StringRef name = node.getString("reduction", "none");
   combination = llvm::StringSwitch<Combination>(name)
@@ -38,7 +39,7 @@ LogicalResult readCombination(OnnxNode &node, Combination &combination) {
                     "' of reduction (known: none, add, mul, max, min)");
 }
 
-/// Of `hit` [..., n], the position of the last true element per row, or -1.
+/// The position of the last true element in each row of `hit` [..., n], or -1.
 Value lastHit(OnnxNode &node, Value hit) {
   int64_t last = OnnxNode::rankOf(hit) - 1;
   Value at =
@@ -65,7 +66,8 @@ Value combineHits(OnnxNode &node, ReduceKind kind, Value data, Value hit,
   return node.convert(node.binary(binaryOf(kind), data, found), element);
 }
 
-/// Whether so many updates for each row are compared with all positions.
+/// Returns whether so many updates for each row are compared with all
+/// positions.
 bool areCompared(Combination combination, Value data, int64_t updates) {
   constexpr int64_t kFew = 4;
   return combination ? !isScattered(*combination, OnnxNode::elementOf(data))

@@ -1,7 +1,7 @@
 //===- OnnxOpsSequence.cpp - ONNX joins, splits, sequences of tensors -----===//
 //
-// How many tensors a sequence has is known while compiling: what is done to it
-// leaves nothing behind.
+// The number of tensors of a sequence is known while compiling, so operators on
+// sequences leave no ops behind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -205,7 +205,8 @@ LogicalResult sequenceErase(OnnxNode &node) {
   return finish(node, tensors);
 }
 
-/// By one size for all parts but the last, or one size for each.
+/// The sizes of the parts: one size for all parts but the last, or a size for
+/// each.
 FailureOr<SmallVector<int64_t>> sequenceSizes(OnnxNode &node, int64_t size) {
   if (node.has(1) && node.rank(1) > 0)
     return node.ints(1);

@@ -139,8 +139,8 @@ LogicalResult transpose(OnnxNode &node) {
   return node.finish(node.transpose(node.input(0), perm));
 }
 
-/// Of DepthToSpace and SpaceToDepth. Larger blocks could divide dimensions of
-/// no elements, and their squares overflow.
+/// The largest block of DepthToSpace and SpaceToDepth. Larger ones could divide
+/// dimensions without elements, and their squares would overflow.
 static constexpr int64_t kMostBlock = 1 << 16;
 
 /// [n, b, b, c, h, w] or [n, c, b, b, h, w] -> [n, c, h * b, w * b]
@@ -234,7 +234,7 @@ LogicalResult tile(OnnxNode &node) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// What Slice says of its axes.
+/// The starts, ends, axes and steps of a Slice.
 struct SliceSpec {
   SmallVector<int64_t> starts, ends, axes, steps;
 };

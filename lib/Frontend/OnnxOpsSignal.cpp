@@ -23,8 +23,8 @@ constexpr int64_t kMostLength = 1 << 24;
 // Transforms of [m, n, p]
 //===----------------------------------------------------------------------===//
 
-/// Of at most so many elements a transform is one multiplication, and of more
-/// only if they have no factors, up to a limit.
+/// A transform of at most kShortLength elements is one multiplication; a longer
+/// one is that only if its length has no factors, up to kLongestTable.
 constexpr int64_t kShortLength = 128, kLongestTable = 2048;
 
 /// The largest factor of n that its square does not exceed; 1 of a prime.
@@ -149,8 +149,8 @@ Value cutOrPad(OnnxNode &node, Value x, int64_t n) {
                             ArrayRef<int64_t>{0, more, 0}, llvm::APFloat(0.0));
 }
 
-/// All n elements of a spectrum of which the first n / 2 + 1 are there: the
-/// others mirror them, with imaginary parts of the other sign.
+/// Completes a spectrum of n elements from its first n / 2 + 1: the others
+/// mirror them, with imaginary parts of the other sign.
 Value mirrored(OnnxNode &node, Value x, int64_t n) {
   ArrayRef<int64_t> shape = OnnxNode::shapeOf(x);
   int64_t m = shape[0], rest = n - shape[1];

@@ -32,8 +32,8 @@ static Error error(const Twine &message) {
 // gzip
 //===----------------------------------------------------------------------===//
 
-/// What a model's graph unpacks to, as a multiple of its packed bytes, at most;
-/// up to so many bytes it is not looked at.
+/// The most bytes to which a packed model may unpack, as a multiple of its
+/// packed bytes; up to kFreeBytes the ratio does not matter.
 static constexpr uint64_t kMostRatio = 256, kFreeBytes = 64 << 20;
 
 static Error checkUnpacked(uint64_t bytes, uint64_t packed, uint64_t maxBytes) {
@@ -127,13 +127,13 @@ public:
   }
 
 private:
-  /// Whether an attribute is the tensor of a Constant node.
+  /// Returns whether an attribute is the tensor of a Constant node.
   static bool isValue(const onnx::NodeProto &node, int a) {
     return node.op_type() == "Constant" && node.output_size() == 1 &&
            node.attribute(a).name() == "value" && node.attribute(a).has_t();
   }
 
-  /// Of the graph's own nodes.
+  /// The range of an attribute of one of the graph's own nodes.
   std::optional<DataRange> rangeOf(int node, int attribute) {
     auto range = content.skeleton.attributes.find({node, attribute});
     if (range == content.skeleton.attributes.end())

@@ -36,10 +36,10 @@ struct OnnxBody {
 /// The names that a body can use while it is imported. Every import of a body
 /// (a call, an iteration) has its own.
 struct OnnxScope {
-  /// Of a subgraph: what is around it, whose names it can use, too.
+  /// The scope around a subgraph, whose names it can use, too.
   OnnxScope *parent = nullptr;
   int64_t opset = 0;
-  /// In front of the names of nodes and values, so that those of two imports
+  /// A prefix for the names of nodes and values, so that those of two imports
   /// differ.
   std::string prefix;
   /// Within a function: what its caller gives for its attributes.
@@ -50,7 +50,8 @@ struct OnnxScope {
   /// Values that could not be made; the error was reported.
   llvm::StringSet<> poisoned;
   llvm::StringMap<const onnx::TensorProto *> initializers;
-  /// How often nodes (those of subgraphs included) and outputs name a value.
+  /// The number of times that nodes (including those of subgraphs) and outputs
+  /// name a value.
   llvm::StringMap<unsigned> useCounts;
 
   /// Counts uses and enters initializers.

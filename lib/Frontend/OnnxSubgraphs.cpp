@@ -307,7 +307,8 @@ OnnxImporter::findFunction(const onnx::NodeProto &node) const {
       functionKey(node.domain(), node.op_type(), node.overload()));
 }
 
-/// What the call gives, else the function's default.
+/// Binds the attributes of a function: those of the call, or else the
+/// function's defaults.
 void OnnxImporter::bindAttributes(const onnx::FunctionProto &function,
                                   const OnnxNode &view, OnnxScope &inner) {
   for (const onnx::AttributeProto &byDefault : function.attribute_proto())

@@ -47,7 +47,8 @@ struct OnnxTensor {
   std::string file;
   uint64_t offset = 0;
   const onnx::TensorProto *proto = nullptr;
-  /// Of a graph; else the value of a node's attribute.
+  /// Tells whether it is an initializer of a graph; otherwise it is the value
+  /// of a node's attribute.
   bool isInitializer = false;
 };
 

@@ -11,9 +11,9 @@ namespace autopar {
 struct OpAndReason {
   llvm::StringLiteral name, reason;
 };
-/// By name: operators that are none of the table's, and why.
+/// The operators that the table does not have, by name, with the reason.
 llvm::ArrayRef<OpAndReason> unsupportedOps();
-/// What of an operator of the table is left out; "" if nothing is.
+/// The uses of an operator of the table that are left out; "" if none is.
 llvm::StringRef leftOutOf(llvm::StringRef name);
 
 } // namespace autopar

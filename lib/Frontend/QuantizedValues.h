@@ -11,7 +11,7 @@ namespace autopar {
 struct IntegerRange {
   int64_t low, high;
 };
-/// Of an integer type of at most 32 bits.
+/// The range of an integer type of at most 32 bits.
 IntegerRange rangeOf(mlir::Type element);
 
 /// round(x) + zero, saturated to `element`: an integer type of 8 or 16 bits.
@@ -19,7 +19,7 @@ IntegerRange rangeOf(mlir::Type element);
 /// even.
 Value saturate(OnnxNode &node, Value x, Value zero, mlir::Type element);
 
-/// Whether the value has one element, whatever its rank.
+/// Returns whether the value has one element, whatever its rank.
 bool isOneNumber(Value value);
 /// Its one element in every place of `shape`.
 Value spreadNumber(OnnxNode &node, Value number, llvm::ArrayRef<int64_t> shape);
@@ -36,7 +36,7 @@ struct WholeFactor {
 /// the zero point's numbers, if they are known.
 WholeFactor wholeFactor(OnnxNode &node, Value x, Value zero,
                         const std::optional<llvm::SmallVector<double>> &known);
-/// Of that many products the sum is exact in f32, whatever their order.
+/// The number of products whose sum is exact in f32 in any order.
 int64_t exactTerms(const WholeFactor &a, const WholeFactor &b);
 
 } // namespace autopar

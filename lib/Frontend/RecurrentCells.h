@@ -16,7 +16,7 @@ struct State {
   Value cell;   // [B, H], widened; of LSTM only
 };
 
-/// What one direction computes with.
+/// The tensors with which one direction computes.
 struct Direction {
   Value projected; // [T, B, G, H]: X * W^T and biases
   Value weights;   // R [G, H, H]
@@ -29,8 +29,8 @@ struct Direction {
                   int64_t count) const;
 };
 
-/// One step: x [B, G, H] is its part of `projected`, widened. The hidden state
-/// that it gives is widened, too.
+/// A step of a cell: x [B, G, H] is its part of `projected`, widened. The
+/// hidden state that it returns is widened, too.
 using Cell = State (*)(OnnxNode &node, const Direction &direction, Value x,
                        State state);
 
@@ -39,7 +39,7 @@ State lstmCell(OnnxNode &node, const Direction &direction, Value x,
                State state);
 /// Gates z, r, h; functions f (gates), g (hidden).
 State gruCell(OnnxNode &node, const Direction &direction, Value x, State state);
-/// One gate and its function.
+/// The cell of RNN: one gate and its function.
 State rnnCell(OnnxNode &node, const Direction &direction, Value x, State state);
 
 } // namespace autopar::recurrent

@@ -10,9 +10,9 @@ using namespace llvm;
 namespace autopar {
 namespace {
 
-/// Where result position `at` falls in the input, of `in` elements. Lengths of
-/// results are those before they were cut to whole ones, as in the standard's
-/// tests.
+/// The position in the input, of `in` elements, of result position `at`.
+/// Lengths of results are those before they were cut to whole numbers, as in
+/// the standard's tests.
 double sourceOf(const ResizeSpec &spec, int64_t dim, double at, double in) {
   double scale = spec.scales[dim], out = scale * in;
   StringRef mode = spec.coordinates;
@@ -46,8 +46,8 @@ double kernelAt(const ResizeSpec &spec, double x) {
   return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-/// Of a position between elements floor(x) and floor(x) + 1, the first of them
-/// if it is no whole number.
+/// The nearest element of position x, which lies between elements floor(x) and
+/// floor(x) + 1 unless it is a whole number.
 ResizeTaps nearestTaps(const ResizeSpec &spec, int64_t dim, double x) {
   double low = std::ceil(x) - 1, ratio = x - low;
   bool up = spec.shrinksUpwards && spec.scales[dim] < 1;

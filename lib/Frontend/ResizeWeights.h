@@ -9,7 +9,7 @@
 
 namespace autopar {
 
-/// What a Resize node asks for, with defaults filled in and checked.
+/// The parameters of a Resize node, with defaults filled in and checked.
 struct ResizeSpec {
   llvm::SmallVector<int64_t> sizes;                 // per dimension of the data
   llvm::SmallVector<double> scales;                 // the same
@@ -32,7 +32,7 @@ struct ResizeTaps {
   llvm::SmallVector<double> weights;
 };
 
-/// All result elements along one dimension.
+/// The taps of all result elements along one dimension.
 struct ResizeLine {
   std::vector<ResizeTaps> taps;      // per result element, all of one length
   llvm::SmallVector<bool> isOutside; // per result element

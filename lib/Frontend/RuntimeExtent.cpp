@@ -177,7 +177,7 @@ void RuntimeExtent::addResults() {
 // Constants
 //===----------------------------------------------------------------------===//
 
-/// Whether `part` is the elements of `whole` at its indices.
+/// Returns whether `part` is the elements of `whole` at its indices.
 static bool isPrefixOf(const Tensor &part, const Tensor &whole) {
   SmallVector<int64_t> strides = interpreter::stridesOf(whole.shape());
   bool isPrefix = true;

@@ -23,8 +23,8 @@ public:
   /// Adds the extent to the first step: the state `SYMBOL/extent`.
   explicit RuntimeExtent(SizedSteps &sized);
 
-  /// What the step returns of it: its next value, and that there are rows
-  /// enough and not too many, which the run checks.
+  /// Adds the results of the step about the extent: its next value, and the
+  /// checks that there are rows enough and not too many.
   void addResults();
 
   /// first - slope * deficit, a scalar of i64.

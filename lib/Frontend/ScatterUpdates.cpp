@@ -171,8 +171,8 @@ Value readBlock(OnnxNode &node, Value data, ArrayRef<int64_t> shape,
   return node.slice(data, starts, shape, steps);
 }
 
-/// What `data` have around the positions of dimension `dim` that are in a row,
-/// and `part` between.
+/// Joins `data` around positions of dimension `dim` that are in a row with
+/// `part` between.
 static Value putBetween(OnnxNode &node, Value data, Value part, int64_t dim,
                         ArrayRef<Positions> block) {
   if (block[dim].count == OnnxNode::shapeOf(data)[dim])
@@ -192,7 +192,7 @@ static Value putBetween(OnnxNode &node, Value data, Value part, int64_t dim,
   return node.concat(pieces, dim);
 }
 
-/// The same of positions with others between them.
+/// Does the same for positions with others between them.
 static Value putApart(OnnxNode &node, Value data, Value part, int64_t dim,
                       ArrayRef<Positions> block) {
   SmallVector<Positions> whole(block);
@@ -208,7 +208,8 @@ static Value putApart(OnnxNode &node, Value data, Value part, int64_t dim,
 
 Value writeBlock(OnnxNode &node, Value data, Value part,
                  ArrayRef<Positions> block) {
-  // What is inside of the dimension and of those before it, each time.
+  // Holds, in each iteration, the positions of `dim` and of the dimensions
+  // before it.
   SmallVector<Positions> inside(block);
   for (int64_t dim = int64_t(block.size()); dim-- > 0;) {
     part = block[dim].step == 1 || block[dim].count == 1

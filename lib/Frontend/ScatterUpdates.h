@@ -15,15 +15,15 @@ Value notNegative(OnnxNode &node, Value x);
 Value indicesInside(OnnxNode &node, Value indices, int64_t size);
 
 BinaryKind binaryOf(ReduceKind kind);
-/// Whether autopar.scatter combines updates of this type so.
+/// Returns whether autopar.scatter combines updates of this type so.
 bool isScattered(ReduceKind kind, mlir::Type element);
 
 /// `data` combined with the updates of those rows along `dim` that `rows` [n]
 /// numbers; -1 is none.
 Value combineRows(OnnxNode &node, ReduceKind kind, Value data, Value rows,
                   Value updates, int64_t dim);
-/// Of each of `size` rows the last update that `rows` [n] brings there, as its
-/// number; negative: none does.
+/// The number of the last update that `rows` [n] brings to each of `size` rows;
+/// negative if there is none.
 Value lastOfRows(OnnxNode &node, Value rows, int64_t size);
 /// `data` with those updates in place of its rows along `dim`.
 Value replaceRows(OnnxNode &node, Value data, Value last, Value updates,
@@ -33,12 +33,11 @@ Value replaceRows(OnnxNode &node, Value data, Value last, Value updates,
 /// `axis`.
 Value combineElements(OnnxNode &node, ReduceKind kind, Value data,
                       Value indices, Value updates, int64_t axis);
-/// Such data with the last of its updates in place of each element that has
-/// any.
+/// The data with each element replaced by its last update, if it has any.
 Value replaceElements(OnnxNode &node, Value data, Value indices, Value updates,
                       int64_t axis);
 
-/// What data have at a block's positions of their first dimensions.
+/// The part of the data at a block's positions in their first dimensions.
 Value readBlock(OnnxNode &node, Value data, llvm::ArrayRef<int64_t> shape,
                 llvm::ArrayRef<Positions> block);
 /// `part` in their place.

@@ -1,7 +1,8 @@
 //===- SizedSteps.h - A model imported at several sizes ---------*- C++ -*-===//
 //
-// What a size that grows by the step changes in a model is what differs between
-// its imports at three sizes: two give the slope, the third confirms it.
+// A size that grows by the step changes those numbers of a model that differ
+// between its imports at three sizes: two imports give the slope, and the third
+// confirms it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,19 +44,19 @@ public:
   /// having said why, if the graphs are not the same or a dimension grows by
   /// something else than the size.
   llvm::LogicalResult align();
-  /// In order, the terminator last.
+  /// The ops in order, the terminator last.
   llvm::ArrayRef<Sample<mlir::Operation *>> ops() const { return aligned; }
 
-  /// Where fewer rows are in use than at the three sizes, ONNX cuts slices
-  /// short, which the first step does not: the least extent at which none is,
-  /// and the node that needs it.
+  /// The least extent at which no slice is cut short, and the node that needs
+  /// it. With fewer rows in use than at the three sizes ONNX would cut slices
+  /// short, which the compiled step does not.
   struct LeastExtent {
     int64_t rows = 0;
     std::string node;
   };
   const LeastExtent &leastExtent() const { return least; }
 
-  /// Of a value of the first step: the dimensions that grow, and whether one
+  /// The dimensions of a value of the first step that grow, and whether one
   /// does.
   llvm::SmallVector<int64_t> growth(mlir::Value value) const {
     return grown.lookup(value);
@@ -71,7 +72,8 @@ public:
   void copyGrowth(mlir::Value from, mlir::Value to);
   void forget(mlir::Value value) { grown.erase(value); }
 
-  /// What a number grows by with the size, if that is the same everywhere.
+  /// The amount by which a number grows with the size, if that is the same
+  /// everywhere.
   std::optional<double> slope(const Sample<double> &values) const;
 
   /// An error: the op cannot follow the size.

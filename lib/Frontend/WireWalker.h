@@ -24,10 +24,10 @@ struct DataRange {
 struct Skeleton {
   /// The protobuf message without the data of large tensors.
   std::string bytes;
-  /// One entry per `graph.initializer`; none where the data is not in one run
+  /// An entry for each `graph.initializer`; nothing if its data is not one run
   /// of plain little-endian bytes (variable-length integers, several pieces).
   std::vector<std::optional<DataRange>> initializers;
-  /// The same for tensor attributes, by (node, attribute) index.
+  /// The ranges of tensor attributes, by (node, attribute) index.
   std::map<std::pair<unsigned, unsigned>, DataRange> attributes;
 };
 

@@ -283,7 +283,7 @@ static bool isLegal(const ShardingRule &rule, const Assignment &assignment,
       return false;
     if (choice.kind != Choice::Split)
       continue;
-    // What is split once more is as legal as the first time.
+    // A factor that is split once more is as legal as the first time.
     if (is_contained(ArrayRef(assignment).take_front(subAxis), choice))
       continue;
     if (choice.index >= rule.factors.size())

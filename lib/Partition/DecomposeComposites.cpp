@@ -59,8 +59,9 @@ public:
     plans.push_back(std::move(plan));
   }
 
-  /// Operands decide first; where they say nothing (a broadcast's new
-  /// dimension, a constant), users do.
+  /// Finds the factors that the sub-axis splits in the parts. Operands decide
+  /// first; if they say nothing (a broadcast's new dimension, a constant),
+  /// users decide.
   void assign() {
     for (size_t i = 0; i < ops.size(); ++i)
       followOperands(i);
@@ -68,8 +69,8 @@ public:
       followUsers(i);
   }
 
-  /// Partial results of parts are ended: values are sharded as the
-  /// strategy gives them, without what is partial.
+  /// The sharding of a part's result for its users: as the strategy gives it,
+  /// with partial values reduced.
   void annotate(Operation *compositeOp) {
     for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
       auto shardings = shardingsOf(plan.rule, plan.assignment, moduleMesh.mesh);
@@ -171,7 +172,7 @@ static void keepPromises(Operation *composite, ValueRange replacements,
   }
 }
 
-/// What the equality checker finds the parts by.
+/// Numbers the parts, so that the equality checker finds them.
 static void numberParts(Operation *composite, ArrayRef<Operation *> parts) {
   auto origin =
       composite->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kOrigin);

@@ -11,9 +11,11 @@ using namespace mlir;
 namespace autopar {
 
 void buildDecomposePipeline(OpPassManager &manager) {
-  // The planned program as it is: the checker decomposes by itself.
+  // Keeps the planned program before composites are decomposed: the checker
+  // decomposes by itself.
   manager.addPass(createKeepGlobal());
-  // Before reshards: parts have shardings of their own to go between.
+  // Runs before reshards are inserted, because parts have shardings of their
+  // own, between which reshards go.
   manager.addPass(createDecomposeComposites());
 }
 
@@ -21,7 +23,8 @@ void buildSplitPipeline(OpPassManager &manager) {
   // Reshards before stages: what crosses stages is already sharded as it is
   // wanted.
   manager.addPass(createInsertReshards());
-  // Before types are local: send and recv are then localized as all else is.
+  // Runs before types are local, so that send and recv are localized like all
+  // other ops.
   manager.addPass(createSplitStages());
   // Lowers the reshards, so after all that makes them.
   manager.addPass(createPartition());
@@ -37,9 +40,10 @@ void buildLocalizePipeline(OpPassManager &manager) {
 
 void buildPartitionPipeline(OpPassManager &manager) {
   buildLocalizePipeline(manager);
-  // After the last pass that changes the local program; removes the copies.
+  // Runs after the last pass that changes the local program, and removes the
+  // copies.
   manager.addPass(createCheckEquality());
-  // Last: it finds what any of them left.
+  // Runs last, to find what any pass has left.
   manager.addPass(createVerifyPartition());
 }
 

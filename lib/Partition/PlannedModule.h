@@ -1,7 +1,7 @@
 //===- PlannedModule.h - Reads a plan's attributes --------------*- C++ -*-===//
 //
-// What the passes of Partition ask of a module that carries a plan. Everything
-// here was maybe written by hand: a wrong plan is an error at the op.
+// The passes of Partition read a module's plan through these functions. A plan
+// may be written by hand, so a wrong plan is an error at the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +32,14 @@ mlir::FailureOr<ModuleMesh> getModuleMesh(mlir::ModuleOp module);
 /// The functions that Partition works on: all but the kept global copies.
 llvm::SmallVector<mlir::func::FuncOp> activeFunctions(mlir::ModuleOp module);
 
-/// `attribute` as a sharding (the dialect has verified it); an error where
-/// there is none. `what` names the value.
+/// Reads `attribute` as a sharding, which the dialect has verified. It is an
+/// error if there is none; `what` names the value.
 mlir::FailureOr<Sharding> readSharding(mlir::Operation *at,
                                        mlir::Attribute attribute,
                                        const ModuleMesh &moduleMesh,
                                        const llvm::Twine &what);
 
-/// What the plan says about one compute op.
+/// The plan's decisions about a compute op.
 struct OpPlan {
   ShardingRule rule;
   Assignment assignment;
@@ -48,8 +48,8 @@ struct OpPlan {
 mlir::FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
                                const ModuleMesh &moduleMesh);
 
-/// Whether an argument may differ between steps: it is neither a parameter nor
-/// a setup result.
+/// Returns whether an argument may differ between steps: it is neither a
+/// parameter nor a setup result.
 bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
 
 } // namespace autopar

@@ -3,8 +3,8 @@
 //   @step: %1 = ... {stage 0}; %2 = ... %1 {stage 1} becomes
 //   @step_0: %1 = ...; send %1 channel 0 to 1
 //   @step_1: %r = recv channel 0 from 0; %2 = ... %r
-// What depends on no input is never sent: each stage's step repeats what it
-// reads of it, and each stage's setup computes what its step reads.
+// A value that depends on no input is never sent: each stage's step repeats the
+// ops that compute it, and each stage's setup computes what its step reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,8 +96,8 @@ public:
   SmallVector<StageFunction, 0> functions;
 
 private:
-  /// Who reads what: stages of arguments, stages that a value is sent to,
-  /// stages that compute a repeated one.
+  /// Collects who reads values: the stages of arguments, the stages to which a
+  /// value is sent, and the stages that compute a repeated one.
   LogicalResult collect() {
     Block &body = step.getBody().front();
     for (Operation &op : body.without_terminator()) {
@@ -127,7 +127,8 @@ private:
     return !repeated.contains(value.getDefiningOp());
   }
 
-  /// Of a repeated op, whose readers come later: those of its results.
+  /// The stages that compute the op; for a repeated op those that read its
+  /// results.
   SmallVector<int64_t, 2> stagesThatCompute(Operation *op) {
     if (!repeated.contains(op))
       return {stageOf(op)};
@@ -192,7 +193,7 @@ private:
       send(whole, local, stage);
   }
 
-  /// One channel per value and reading stage.
+  /// Sends a value to a stage, over a channel of its own.
   void send(Value whole, Value local, int64_t stage) {
     auto it = readers.find(whole);
     if (it == readers.end())
@@ -246,7 +247,7 @@ private:
     return recv.getResult();
   }
 
-  /// How a value of @step is sharded, as insert-reshards left it.
+  /// The sharding of a value of @step after insert-reshards.
   Attribute shardingOf(Value value) const {
     Operation *def = value.getDefiningOp();
     if (auto reshard = dyn_cast<ReshardOp>(def))
@@ -268,8 +269,7 @@ private:
   int64_t stages;
   const ModuleMesh &moduleMesh;
   DenseSet<Operation *> repeated; // depend on no input
-  /// Of arguments, values that are sent and repeated ones: the stages that read
-  /// them, in order.
+  /// The stages, in order, that read an argument, a sent or a repeated value.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
   DenseMap<std::pair<Value, int64_t>, int64_t> channels;
   int64_t nextChannel = 0;

@@ -47,7 +47,8 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
          << "; its global type and sharding make " << expected;
 }
 
-/// What depends on no input is repeated in each stage that reads it.
+/// Checks that only values that depend on an input are sent: all others are
+/// repeated in each stage that reads them.
 static LogicalResult verifySends(func::FuncOp function) {
   DenseSet<Value> fromInput;
   for (BlockArgument argument : function.getArguments())

@@ -72,7 +72,8 @@ Compilation::Compilation(CompileRequest asked)
       });
 }
 
-/// Of all phases; what is told of each trial, or of each phase, is enough.
+/// Shows progress over all phases, unless lines about each trial or phase are
+/// printed anyway.
 void Compilation::showProgress(Phase phase) {
   if (request.verbose || request.tracePlanning)
     return;
@@ -184,7 +185,7 @@ FailureOr<std::string> Compilation::precisionOfPlan(StringRef path,
   return precision == kPrecisions[0] ? "" : precision;
 }
 
-/// What the plan's file says of the model holds for this compilation.
+/// Takes the facts about the model from the plan's file for this compilation.
 LogicalResult Compilation::followPlan() {
   if (request.planFile.empty())
     return success();
@@ -257,7 +258,7 @@ LogicalResult Compilation::readRecipe() {
   return success();
 }
 
-/// What was asked for, as attributes that passes read.
+/// Writes the request as attributes that passes read.
 void Compilation::describeRequest() {
   auto set = [&](StringRef name, StringRef value) {
     (*ir)->setAttr(name, StringAttr::get(&context, value));

@@ -44,11 +44,12 @@ static void buildImportPhase(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
-/// What Planning reads: the step, and what is done once before it.
+/// The passes that make what Planning reads: the step, and the setup that runs
+/// once before it.
 static void buildTrainingPhase(OpPassManager &manager) {
-  // Before weights are moved, so that they are converted at load, and before
-  // losses, which are of the full type, and derivatives, which are of the types
-  // of what they derive.
+  // Runs before weights are moved, so that they are converted at load, and
+  // before losses, which have the full type, and derivatives, which have the
+  // types of the values that they derive.
   manager.addPass(createAssignPrecision());
   manager.addPass(createStackParameters());
   manager.addPass(createKeepTrainedStates());
@@ -89,7 +90,7 @@ static void buildLowerPhase(OpPassManager &manager,
     manager.addPass(
         createPlaceWeights(options.weights, options.model, options.made));
   } else {
-    // What is resumed may have been edited.
+    // Runs again because IR that is resumed may have been edited.
     manager.addPass(createVerifySchedule());
     manager.addPass(createVerifyProgram());
     if (!options.weights.executable.empty())
@@ -111,7 +112,7 @@ void buildPhase(Phase phase, OpPassManager &manager,
     return buildPartitionPipeline(manager);
   case Phase::Schedule:
     buildSchedulePipeline(manager);
-    // Of whole programs: the pipeline is run on functions alone, too.
+    // Verifies whole programs; the pipeline also runs on single functions.
     return manager.addPass(createVerifyProgram());
   case Phase::Lower:
     return buildLowerPhase(manager, options);
@@ -129,7 +130,7 @@ template <Phase phase> static void registerPhase() {
 }
 
 namespace {
-/// As text what the driver gives as objects.
+/// The options, as text, that the driver gives as objects.
 struct WeightOptions : PassPipelineOptions<WeightOptions> {
   Option<std::string> model{*this, "model", llvm::cl::desc("the ONNX file")};
   Option<std::string> executable{

@@ -27,7 +27,7 @@ static json::Array nodesToJSON(const Cluster &cluster) {
   return groups;
 }
 
-/// Per stage the types of its devices, and the bytes that each may hold; 0: no
+/// The types of each stage's devices, and the bytes that each may hold; 0 if no
 /// limit is known.
 static json::Array stagesToJSON(const Plan &plan) {
   int64_t devices = plan.mesh.deviceCount(), asked = plan.askedMemoryLimit();
@@ -44,8 +44,8 @@ static json::Array stagesToJSON(const Plan &plan) {
   return stages;
 }
 
-/// With the devices that device 0 talks to, and the most nodes that a
-/// communicator of the first stage is on.
+/// A collective with the devices that device 0 talks to, and the most nodes
+/// that a communicator of the first stage is on.
 static json::Object collectiveToJSON(const PlannedCollective &item,
                                      const Plan &plan,
                                      CommunicationModel &model) {
@@ -66,7 +66,7 @@ static json::Object collectiveToJSON(const PlannedCollective &item,
                       {"members", std::move(members)}};
 }
 
-/// Whether devices of the stages and their counterparts share a node.
+/// Returns whether devices of the stages and their counterparts share a node.
 static bool shareNodes(const Plan &plan, int64_t from, int64_t to) {
   int64_t devices = plan.mesh.deviceCount();
   return llvm::all_of(llvm::seq(devices), [&](int64_t device) {

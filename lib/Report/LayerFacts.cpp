@@ -32,7 +32,7 @@ private:
 
 } // namespace
 
-/// Of ops that look alike on the page.
+/// A key that ops which look alike on the page share.
 std::string LayerWriter::keyOf(const OpFacts &item) const {
   std::string key = report.graph.ops[item.op].facts->signature + "|" +
                     item.strategy + "|" + std::to_string(item.compute * 1e9) +
@@ -92,8 +92,9 @@ json::Array LayerWriter::runs(ArrayRef<const OpFacts *> ops,
   return list;
 }
 
-/// What depends on no input is in each stage that reads it. Stages that follow
-/// each other and look alike are told once.
+/// Writes the layers of all stages. Ops that depend on no input are in each
+/// stage that reads them. Stages that follow each other and look alike are
+/// written once.
 json::Array LayerWriter::write() {
   std::vector<std::vector<const OpFacts *>> stages(report.plan.stages);
   for (const OpFacts &item : facts.ops)

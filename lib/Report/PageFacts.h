@@ -32,9 +32,10 @@ llvm::json::Array layersToJSON(const PlanFacts &facts, const PlanReport &report,
 llvm::json::Object devicesToJSON(const PlanFacts &facts,
                                  const PlanReport &report);
 
-/// Per stage what its streams do when, in whole nanoseconds, what a device
-/// holds, and sums in seconds. No more than some thousand numbers, however long
-/// the step: what is too short to be seen is merged with what is beside it.
+/// For each stage the activities of its streams with their times in whole
+/// nanoseconds, the memory of a device, and sums in seconds. There are at most
+/// some thousand numbers, however long the step is: activities too short to be
+/// seen are merged with their neighbours.
 llvm::json::Array timelineToJSON(const PlanReport &report, PageTexts &texts);
 
 } // namespace autopar

@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Where the template wants the facts.
+/// The text of the template that the facts replace.
 static constexpr StringLiteral kFactsPlace = "{{facts}}";
 
 std::string readable(StringRef text) {
@@ -83,7 +83,7 @@ static json::Array changesToJSON(ArrayRef<ChangedCluster> changes) {
   return list;
 }
 
-/// Of each stage what takes most memory.
+/// The tensors of each stage that take most memory.
 static json::Array heldToJSON(const PlanReport &report) {
   constexpr size_t kShownTensors = 10;
   json::Array stages;
@@ -131,7 +131,7 @@ json::Value factsToJSON(const PlanReport &report) {
   return object;
 }
 
-/// Without `<`, which could end the script that holds the facts.
+/// The facts as text without `<`, which could end the script that holds them.
 static std::string inScript(const json::Value &facts) {
   std::string text = formatv("{0}", facts);
   std::string result;

@@ -27,7 +27,7 @@ Kind kindOf(ActivityKind kind) {
                                             : Messages;
 }
 
-/// One activity of a stream, or several that follow each other.
+/// An activity of a stream, or several that follow each other.
 struct Segment {
   double start = 0, end = 0;
   double seconds[KindCount] = {};

@@ -18,12 +18,13 @@ namespace autopar {
 #define GEN_PASS_DEF_ALIGNOPERANDS
 #include "autopar/Schedule/Passes.h.inc"
 
-/// Padding moves its operands and results once more, and their epilogue is a
-/// kernel beside the GEMM: worth it where it multiplies so often for each of
-/// their bytes. (An H100 with cuBLASLt 13.1: 95 TF/s without, 700 with, beside
-/// 3 TB/s.)
+/// The least multiplications per byte for which padding is worth it. Padding
+/// moves operands and results once more, and the epilogue becomes a kernel
+/// beside the GEMM. (On an H100 with cuBLASLt 13.1 a GEMM reaches 95 TF/s
+/// without padding and 700 TF/s with it, beside 3 TB/s of memory.)
 static constexpr double kLeastFlopsPerByte = 64;
-/// A smaller GEMM takes no longer than the launch of that kernel.
+/// The least multiplications of a GEMM that is padded: a smaller one takes no
+/// longer than the launch of the kernel of its epilogue.
 static constexpr double kLeastFlops = 2.5e8;
 
 //===----------------------------------------------------------------------===//
@@ -31,18 +32,20 @@ static constexpr double kLeastFlops = 2.5e8;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a device of a stage holds by the plan, and may.
+/// The bytes that a device of a stage holds by the plan, and those that it may
+/// hold.
 class StageMemory {
 public:
   StageMemory(ModuleOp module, int64_t stage) : module(module), stage(stage) {}
   LogicalResult read();
 
-  /// Whether a GEMM fits beside what was taken: `constants` stay, `others` are
-  /// there while it runs. If so they are taken. An estimate: padded constants
-  /// count beside those that they may replace, pads that a later GEMM reads too
-  /// until the first has run.
+  /// Returns whether a GEMM fits beside the bytes taken so far, and if so takes
+  /// its bytes: `constants` stay, `others` are there while it runs. This is an
+  /// estimate: padded constants count beside the constants that they may
+  /// replace, and pads that a later GEMM reads too count only until the first
+  /// GEMM has run.
   bool take(int64_t constants, int64_t others);
-  /// Says in the plan what was taken.
+  /// Adds the bytes taken to the plan.
   void write();
 
 private:
@@ -129,7 +132,7 @@ public:
   Aligner(const TargetTable &table, bool tf32, StageMemory &memory)
       : table(table), tf32(tf32), memory(memory) {}
   void align(Operation *op);
-  /// What it has made of operands.
+  /// The pads that it has made of operands.
   ArrayRef<Operation *> pads() const { return made; }
 
 private:
@@ -155,7 +158,8 @@ Value *Aligner::findPad(Value value, ArrayRef<int64_t> more) {
   return nullptr;
 }
 
-/// It multiplies enough for what it moves, and there is memory for it.
+/// Returns whether the GEMM multiplies enough for the bytes that it moves, and
+/// there is memory for the padding.
 bool Aligner::isWorthIt(Operation *op, const GemmGrowth &growth) {
   double moved = 0;
   int64_t constants = 0, others = 0;

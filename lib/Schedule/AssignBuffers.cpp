@@ -99,7 +99,7 @@ Value Placement::bufferFor(Value value, Operation *user) {
   return buffer = op;
 }
 
-/// Of the inputs that results may be written over, those that they are.
+/// Decides over which of the inputs that allow it results are written.
 void Placement::decideInPlace(KernelOp kernel) {
   auto may = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
   if (!may)
@@ -143,7 +143,8 @@ void Placement::rewriteCommunication(Operation *op) {
   placed->removeDiscardableAttr(schedule::kLayouts);
 }
 
-/// What the attributes of an argument or result say of it, and its place.
+/// Returns the attributes of an argument or a result, its local type and its
+/// place.
 PortAttr Placement::describe(DictionaryAttr attributes, Type type,
                              Value value) {
   DescribedTensor tensor(attributes);

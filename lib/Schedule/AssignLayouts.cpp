@@ -27,8 +27,8 @@ using KnownLayouts = llvm::DenseMap<Value, Layout>;
 /// Layouts of what passes between stages, by channel and number.
 using Messages = std::map<int64_t, SmallVector<Layout>>;
 
-/// Decides in program order: what each op wants of its operands, and what it
-/// gives its results.
+/// Chooses layouts in program order: those in which each op wants its operands,
+/// and those that it gives its results.
 class LayoutChoice {
 public:
   LayoutChoice(func::FuncOp func, Messages &messages)
@@ -48,7 +48,7 @@ private:
   void assignCommunication(Operation *op);
   void rowMajorOperands(Operation *op);
   void want(OpOperand &operand, ArrayRef<int64_t> layout);
-  /// Of a value defined before the op that is assigned.
+  /// The layout of a value that is defined before the op at hand.
   Layout layoutOf(Value value) { return *layouts.get(value); }
   bool runsAlong(Value output, Value input);
   bool mayOverwrite(KernelOp kernel, Value output, Value input);
@@ -104,7 +104,8 @@ static Operation *imageOpOf(Operation *op) {
   return nullptr;
 }
 
-/// Whether the library has good loops for the convolution on row-major images.
+/// Returns whether the library has good loops for the convolution on row-major
+/// images.
 bool LayoutChoice::mayStayRowMajor(Operation *root) {
   std::optional<int64_t> terms = depthwiseTerms(root);
   auto type = cast<RankedTensorType>(root->getResult(0).getType());
@@ -113,8 +114,8 @@ bool LayoutChoice::mayStayRowMajor(Operation *root) {
          innermostSize(type.getShape().drop_front(2)) >= table.leastRowMajorRow;
 }
 
-/// Whether `use` makes of a value an image that had better have its channels
-/// last. A message may be one elsewhere.
+/// Returns whether `use` reads the value as an image that had better have its
+/// channels last. A value that is sent may be such an image in another stage.
 bool LayoutChoice::maybeImage(OpOperand &use) {
   Operation *op = use.getOwner();
   if (Operation *root = imageOpOf(op); root && !mayStayRowMajor(root))
@@ -170,7 +171,8 @@ static void carryThrough(Block &body, Operation *root, bool backward,
         carryTo(&op, operand, known);
 }
 
-/// Copies before and after would cost more than channels last save.
+/// Returns whether the convolution leaves its tensors row-major, because copies
+/// before and after would cost more than channels last save.
 bool LayoutChoice::staysRowMajor(KernelOp kernel, Operation *root) {
   return mayStayRowMajor(root) && !images.contains(kernel.getResult(0)) &&
          llvm::all_of(kernel.getInputs(), [&](Value input) {
@@ -205,8 +207,8 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
       kernel.getLibraryAttr().withMemory(/*channelsLast=*/true, /*packed=*/-1));
 }
 
-/// What a GEMM reads has the layouts that readImages says, all else of it is
-/// row-major.
+/// Gives the operands of a GEMM the layouts that readImages chooses; its
+/// results are row-major.
 void LayoutChoice::assignGemm(KernelOp kernel) {
   SmallVector<Layout> wanted =
       readImages(kernel, [&](Value value) { return layoutOf(value); });
@@ -272,18 +274,18 @@ void LayoutChoice::assignLoops(KernelOp kernel) {
   ValueLayouts::set(kernel, results);
 }
 
-/// Whether a kernel that visits the elements of `output` in the order of their
-/// memory visits those of `input` so too.
+/// Returns whether a kernel that visits the elements of `output` in the order
+/// of their memory visits those of `input` so too.
 bool LayoutChoice::runsAlong(Value output, Value input) {
   std::optional<Layout> order =
       viewLayout(shapeOf(output), layoutOf(output), shapeOf(input));
   return order && sameMemory(shapeOf(input), *order, layoutOf(input));
 }
 
-/// Whether `output` may be stored over `input` as far as layouts go: each
-/// element is read by all outputs before one is written over it only if all of
-/// them run along the input, and a row is read before it is overwritten only if
-/// rows are outermost.
+/// Returns whether `output` may be stored over `input` as far as layouts go:
+/// each element is read by all outputs before one is written over it only if
+/// all of them run along the input, and a row is read before it is overwritten
+/// only if rows are outermost.
 bool LayoutChoice::mayOverwrite(KernelOp kernel, Value output, Value input) {
   if (kernel->hasAttr(schedule::kRowRank))
     return layoutOf(input).empty() &&

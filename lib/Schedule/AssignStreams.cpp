@@ -7,9 +7,9 @@
 //   kernel A; record 0 on 0; wait 0 on 1; all_reduce (stream 1); record 0 on 1;
 //   kernel B; wait 0 on 0; kernel C
 //
-// Only one stream communicates: collectives of several communicators that run
+// Only one stream communicates. Collectives of several communicators that run
 // at a time can wait for each other's processors for ever unless every rank
-// starts them in one order, and one stream is that order.
+// starts them in one order; a single stream is that order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ namespace autopar {
 namespace {
 
 constexpr unsigned kStreams = 2;
-/// A point of the program: 0 is its start, the op number i of work is i + 1.
-/// Before is what has not happened on a stream.
+/// Points of the program: 0 is its start, and op number i of the work is i + 1.
+/// kBefore stands for work that has not happened on a stream.
 constexpr int64_t kBefore = -1;
 using Points = std::array<int64_t, kStreams>; // per stream
 constexpr Points kNever = {kBefore, kBefore};
@@ -42,7 +42,7 @@ void raise(Points &points, const Points &other) {
     points[stream] = std::max(points[stream], other[stream]);
 }
 
-/// Per byte (or persistent tensor) the last read and the last write on each
+/// The last read and the last write of each byte, or persistent tensor, on each
 /// stream since it was last written.
 class Accesses {
 public:
@@ -147,8 +147,8 @@ Points Dependences::conflictsOf(Operation *op, unsigned stream, int64_t point) {
   return conflicts;
 }
 
-/// Waits for what the stream does not know to be done. What a wait brings with
-/// it needs none.
+/// Adds waits for conflicts that the stream does not know to be done. Work that
+/// an added wait implies needs no wait of its own.
 void Dependences::step(unsigned stream, int64_t point,
                        const Points &conflicts) {
   for (unsigned other = 0; other < kStreams; ++other) {
@@ -208,7 +208,7 @@ private:
   Operation *end;
   ArrayRef<Dependence> waits;        // by waiter
   std::vector<int64_t> lastWait;     // per point that may be recorded
-  std::map<int64_t, int64_t> events; // of recorded points
+  std::map<int64_t, int64_t> events; // the points that events recorded
   std::set<int64_t> unused;
   int64_t count = 0;
 };

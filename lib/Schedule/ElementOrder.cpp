@@ -45,7 +45,8 @@ std::optional<ElementOrder> ElementOrder::of(ShapedType type) {
   return order.isDense() ? std::optional(order) : std::nullopt;
 }
 
-/// From the innermost in memory on, each loop begins where the last ends.
+/// Checks from the innermost loop on that each begins where the one inside it
+/// ends.
 bool ElementOrder::isDense() const {
   SmallVector<Loop, 4> inMemory(loops);
   llvm::sort(inMemory, llvm::less_second());
@@ -59,7 +60,7 @@ bool ElementOrder::isDense() const {
 }
 
 bool ElementOrder::keepsRows(int64_t rows) const {
-  int64_t elements = 1; // of what is inside the loops seen so far
+  int64_t elements = 1; // elements inside the loops seen so far
   for (auto [size, stride] : loops)
     elements *= size;
   if (rows == 0 || elements % rows != 0)

@@ -18,18 +18,18 @@ namespace autopar {
 
 class ElementOrder {
 public:
-  /// Of a memref, from its first element on, or, row-major, a tensor. nullopt:
-  /// the elements do not fill their bytes.
+  /// The order of a memref's elements from its first one on; a tensor is
+  /// row-major. It is nullopt if the elements do not fill their bytes.
   static std::optional<ElementOrder> of(mlir::ShapedType type);
 
-  /// Whether every element is at the same place.
+  /// Returns whether every element is at the same place.
   bool operator==(const ElementOrder &other) const {
     return loops == other.loops;
   }
-  /// Whether elements are stored by their row-major numbers.
+  /// Returns whether elements are stored by their row-major numbers.
   bool isRowMajor() const { return loops.size() <= 1; }
-  /// Whether the elements, cut into `rows` equal runs of row-major numbers, are
-  /// stored run after run: each in any order within.
+  /// Returns whether the elements, cut into `rows` equal runs of row-major
+  /// numbers, are stored run after run: each in any order within.
   bool keepsRows(int64_t rows) const;
 
 private:
@@ -41,8 +41,9 @@ private:
   llvm::SmallVector<Loop, 4> loops;
 };
 
-/// Whether dimensions that both have are in one order in memory: a collective
-/// along one of them finds the others where its other side puts them.
+/// Returns whether dimensions that both have are in one order in memory: a
+/// collective along one of them finds the others where its other side puts
+/// them.
 bool sameDimensionOrder(mlir::ShapedType a, mlir::ShapedType b);
 
 } // namespace autopar

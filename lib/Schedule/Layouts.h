@@ -8,7 +8,8 @@
 
 namespace autopar {
 
-/// Reads what autopar-assign-layouts decided. Ask for values in program order.
+/// Reads the layouts that autopar-assign-layouts chose. Ask for values in
+/// program order.
 class ValueLayouts {
 public:
   /// Arguments are row-major, results as their op's autopar.layouts says, and a

@@ -128,7 +128,7 @@ void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
   YieldOp::create(inside, kernel.getLoc(), body.getArguments());
 }
 
-/// Whether no input is stored under the output or in another order.
+/// Returns whether no input is stored under the output or in another order.
 bool copiesApart(KernelOp kernel, BufferOp output) {
   if (!output || !isAlone(kernel, output))
     return false;
@@ -144,7 +144,7 @@ bool splitJoin(KernelOp kernel) {
   if (!copiesApart(kernel, output))
     return false;
   OpBuilder builder(kernel);
-  int64_t first = 0; // of the output's elements
+  int64_t first = 0; // the output's first element of the piece
   for (Value input : join->getOperands()) {
     auto argument = cast<BlockArgument>(storageOf(input));
     Value from = kernel.getInputs()[argument.getArgNumber()];

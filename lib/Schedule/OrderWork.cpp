@@ -35,8 +35,8 @@ static void place(Operation *op, Operation *end,
   }
 }
 
-/// Where messages are rendezvous they go in the order of channels: no message
-/// may need one of a higher channel.
+/// Checks that no message needs one of a higher channel, if messages are
+/// rendezvous, which go in the order of channels.
 static LogicalResult checkChannels(const ScheduledWork &work) {
   const WorkList &list = work.work.list;
   if (!list.communication.rendezvous)

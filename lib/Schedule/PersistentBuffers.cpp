@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// What the row of a persistent buffer comes from; null if it has no row.
+/// The source of a persistent buffer by its row; null if it has no row.
 static Attribute sourceOf(BufferOp buffer) {
   if (buffer.getSpace() != BufferSpace::Persistent)
     return {};

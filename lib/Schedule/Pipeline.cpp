@@ -8,24 +8,26 @@ using namespace mlir;
 namespace autopar {
 
 void buildSchedulePipeline(OpPassManager &manager) {
-  // Before kernels: its converts become part of them.
+  // Runs before kernels are formed, so that its converts become part of them.
   manager.addPass(createWidenReductions());
-  // Before kernels too: padding joins what makes or reads a value.
+  // Runs before kernels are formed, too, so that padding joins the kernel that
+  // makes or reads the value.
   manager.addPass(createAlignOperands());
-  // What is ordered and placed from here on: kernels and communication.
+  // The passes below order and place kernels and communication.
   manager.addPass(createFormKernels());
-  // Before buffers, which live as long as this order says.
+  // Runs before buffers are assigned, which live as long as this order says.
   manager.addPass(createOrderWork());
   // Adds copies, which need buffers too; buffers' strides are the layouts.
   manager.addPass(createAssignLayouts());
   manager.addPass(createAssignBuffers());
-  // Before streams, which wait for what they touch alone.
+  // Runs before streams are assigned, so that these wait only for the bytes
+  // that they touch.
   manager.addPass(createNarrowSlices());
-  // After what makes other reads of constants.
+  // Runs after the passes that make other reads of constants.
   manager.addPass(createPackWeights());
   // Two streams wait for each other where they touch the same bytes.
   manager.addPass(createAssignStreams());
-  // After all that moves work or memory.
+  // Runs after all passes that move work or memory.
   manager.addPass(createVerifySchedule());
 }
 

@@ -1,6 +1,6 @@
 //===- Replay.h - What the schedule does, step by step ----------*- C++ -*-===//
 //
-// Shares no code with the passes whose work it checks.
+// The replays check the work of Schedule's passes and share no code with them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +13,22 @@
 
 namespace autopar {
 
-/// Replays the writes and reads of `func`: an error where a read does not find
-/// the value that its buffer names, where buffers of one value name different
-/// elements, or where a kernel writes over what it reads.
+/// Replays the writes and reads of `func`. It is an error if a read does not
+/// find the value that its buffer names, if buffers of one value name different
+/// elements, or if a kernel writes over elements that it still reads.
 mlir::LogicalResult replayMemory(mlir::func::FuncOp func);
 
-/// An error where `kernel`, whose output `output` is stored over its input
-/// `input`, reads elements of that input which it may have overwritten.
+/// Checks a kernel whose output `output` is stored over its input `input`. It
+/// is an error if the kernel reads elements of that input which it may have
+/// overwritten.
 mlir::LogicalResult replayInPlace(KernelOp kernel, unsigned output,
                                   unsigned input);
 
-/// Replays the streams of `func`: an error where two of them touch the same
-/// memory, one writing, and no event says which comes first.
+/// Replays the streams of `func`. It is an error if two of them touch the same
+/// memory, at least one of them writes, and no event says which comes first.
 mlir::LogicalResult replayStreams(mlir::func::FuncOp func);
 
-/// Replays sends and receives of all stages: an error where one has no
+/// Replays the sends and receives of all stages. It is an error if one has no
 /// counterpart or a stage waits for ever. A send is done when one of the
 /// channel's `slots` is free; with none, when its receive is.
 mlir::LogicalResult replayMessages(mlir::ModuleOp module, int64_t slots);

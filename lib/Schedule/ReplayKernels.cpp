@@ -1,10 +1,10 @@
 //===- ReplayKernels.cpp - What a kernel reads where it writes ------------===//
 //
 // A kernel's iterations run in any order and at the same time. Iteration i
-// computes of each output the i-th of its elements in memory, or, where rows
-// are reduced, a row of them, and reads before it writes. So an output may be
-// stored over an input only if each iteration reads of it no other element than
-// those that it writes, whatever output it reads them for.
+// computes the i-th element in memory of each output, or, if rows are reduced,
+// the i-th row, and reads before it writes. So an output may be stored over an
+// input only if each iteration reads only those elements of the input that it
+// writes itself, for all outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
-/// Which elements of a value are read for element k of an output; numbers are
-/// row-major.
+/// The elements of a value that are read for element k of an output; numbers
+/// are row-major.
 struct Reach {
   bool element = false; // number k
   bool row = false;     // some of the row of k
@@ -33,12 +33,13 @@ struct Reach {
   }
 };
 
-/// What each value of a kernel's body is read for.
+/// Finds for each value of a kernel's body the elements that are read for an
+/// element of an output.
 class KernelReach {
 public:
   explicit KernelReach(KernelOp kernel);
 
-  /// How output `output` reads input `input`.
+  /// The elements of input `input` that output `output` reads.
   Reach of(unsigned output, unsigned input) const;
   /// Rows that the body reduces; 1 where it reduces none.
   int64_t rows = 1;
@@ -62,8 +63,8 @@ KernelReach::KernelReach(KernelOp kernel) : body(kernel.getBody().front()) {
   }
 }
 
-/// Whether `spread` repeats each element for a run of neighbours: dimensions of
-/// its operand are the leading ones of its result.
+/// Returns whether `spread` repeats each element for a run of neighbours:
+/// dimensions of its operand are the leading ones of its result.
 static bool repeatsRuns(Operation *spread) {
   auto from = cast<ShapedType>(spread->getOperand(0).getType());
   auto to = cast<ShapedType>(spread->getResult(0).getType());
@@ -79,7 +80,8 @@ static bool repeatsRuns(Operation *spread) {
   return true;
 }
 
-/// How `op` reads its operands where its result is read by `reach`.
+/// The elements of its operands that `op` reads if its result is read by
+/// `reach`.
 Reach KernelReach::through(Operation *op, Reach reach) const {
   LoopRole role = loopRoleOf(op);
   Reach row{false, true, reach.any}, any{false, false, true};

@@ -16,20 +16,20 @@ namespace {
 /// A buffer as the replay sees it.
 struct Place {
   BufferSpace space;
-  int64_t position;   // of the value: a byte of the arena, or an index
+  int64_t position;   // position of the value: a byte of the arena, or an index
   int64_t begin, end; // bytes of the arena, or index and index + 1
   int64_t value;
   ShapedType type;
 };
 
-/// Where a value is stored and in which order, and who says so.
+/// The place of a value and the order of its elements, and the op that says so.
 struct Whole {
   Place place;
   ElementOrder order;
   Operation *from;
 };
 
-/// Which value each byte of the arena holds, and which op wrote it.
+/// The value that each byte of the arena holds, and the op that wrote it.
 class Memory {
 public:
   struct Cell {
@@ -154,9 +154,10 @@ LogicalResult Replay::noteWhole(Operation *op, const Place &place) {
   return success();
 }
 
-/// All buffers of one value name the same element by the same row-major number,
-/// for reshapes, which are no ops any more, keep it. Arguments and results are
-/// row-major. A part of a value is a run of its elements in a row-major order.
+/// Checks that all buffers of one value name the same element by the same
+/// row-major number. Reshapes, which are no ops any more, keep that number.
+/// Arguments and results are row-major. A part of a value is a run of its
+/// elements in row-major order.
 LogicalResult Replay::checkElements(Operation *op, const Place &place) {
   const Whole &whole = wholes.find(place.value)->second;
   ElementOrder order = *ElementOrder::of(place.type);
@@ -327,7 +328,8 @@ bool Replay::isGradient(size_t result) {
       entryOf(func, schedule::kResults, result).getWhat());
 }
 
-/// What is in memory at the start, and what the function may write.
+/// Notes the contents of memory at the start, and the places that the function
+/// may write.
 void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
   for (auto [index, place] : llvm::enumerate(arguments)) {
     if (place.space == BufferSpace::Persistent)

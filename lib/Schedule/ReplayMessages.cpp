@@ -15,7 +15,7 @@ struct Message {
   int64_t channel, stage, peer;
 };
 
-/// One pipeline stage: its messages of a step in order.
+/// The messages of a pipeline stage in a step, in order.
 struct StageReplay {
   SmallVector<Message> messages;
   size_t next = 0;

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace autopar {
 namespace {
 
-/// How much of each stream's work is known to be done.
+/// The amount of each stream's work that is known to be done.
 using Clock = SmallVector<int64_t, 2>;
 
 struct Access {
@@ -165,8 +165,8 @@ LogicalResult StreamReplay::checkStream(Operation *op, int64_t stream) {
                             "and must be on stream 0";
 }
 
-/// What ranks of a communicator do together they do in one order only if one
-/// stream does all of it.
+/// Checks that all communication is on one stream: only then do all ranks of a
+/// communicator run their collectives in one order.
 LogicalResult StreamReplay::checkCommunication(Operation *op, int64_t stream) {
   if (!communication) {
     communication = op;

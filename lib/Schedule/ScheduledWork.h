@@ -10,7 +10,7 @@ namespace autopar {
 /// A function of kernels and communication, on tensors, as plain data.
 struct ScheduledWork {
   FunctionWork work;
-  llvm::SmallVector<mlir::Operation *> ops; // of the items
+  llvm::SmallVector<mlir::Operation *> ops; // the op of each item
   llvm::SmallVector<mlir::Operation *> views;
 };
 ScheduledWork workOf(mlir::func::FuncOp func);

@@ -34,7 +34,8 @@ RankedTensorType SetupPadding::globalType(Value padded,
   return cast<RankedTensorType>(padded.getType()).clone(global);
 }
 
-/// Makes it where there is none; false: it has no such result as the argument.
+/// Finds @setup, or makes one if there is none. It returns false if @setup has
+/// no result for the argument.
 bool SetupPadding::findSetup(BlockArgument argument) {
   std::string name = ("setup_" + Twine(stageOf(step))).str();
   setup = module.lookupSymbol<func::FuncOp>(name);
@@ -54,7 +55,7 @@ bool SetupPadding::findSetup(BlockArgument argument) {
   return true;
 }
 
-/// Nothing but one op reads the setup value.
+/// Returns whether one op alone reads the setup value.
 bool SetupPadding::readsAlone(BlockArgument argument) {
   Attribute source = attribute(argument, AutoparDialect::kSource);
   return isa<SetupResultAttr>(source) && argument.hasOneUse() &&
@@ -64,7 +65,7 @@ bool SetupPadding::readsAlone(BlockArgument argument) {
          });
 }
 
-/// The same constant in @setup.
+/// The value in @setup that is the same constant.
 Value SetupPadding::inSetup(BlockArgument argument) {
   Attribute source = attribute(argument, AutoparDialect::kSource);
   if (auto result = dyn_cast<SetupResultAttr>(source))
@@ -104,7 +105,7 @@ StringAttr SetupPadding::nameOf(BlockArgument argument) {
   return StringAttr::get(module.getContext(), name);
 }
 
-/// `value` takes the place of the setup value that nothing else reads.
+/// Puts `value` in the place of a setup value that nothing else reads.
 void SetupPadding::replace(BlockArgument argument, Value value,
                            RankedTensorType global) {
   auto source =
@@ -116,7 +117,8 @@ void SetupPadding::replace(BlockArgument argument, Value value,
   step.setArgAttr(argument.getArgNumber(), AutoparDialect::kGlobalType, type);
 }
 
-/// `value` becomes a setup value beside the constant; the step's argument.
+/// Makes `value` a setup value beside the constant, and returns the step's
+/// argument for it.
 Value SetupPadding::append(BlockArgument argument, Value value,
                            RankedTensorType global) {
   Builder builder(module.getContext());

@@ -8,8 +8,8 @@
 
 namespace autopar {
 
-/// The argument of @step that no input reaches which `value` is, or null: a
-/// parameter, or a value that @setup computes.
+/// The argument of @step for a constant `value`, which is a parameter or a
+/// value that @setup computes; null for other values.
 mlir::BlockArgument constantOf(mlir::Value value);
 
 /// Moves pads of constants from one @step to its @setup, which it makes where
@@ -19,8 +19,8 @@ public:
   SetupPadding(mlir::ModuleOp module, mlir::func::FuncOp step, Mesh mesh)
       : module(module), step(step), mesh(std::move(mesh)) {}
 
-  /// Leaves the pad of what is no constant, or is sharded so that no larger
-  /// tensor is cut into the padded blocks.
+  /// Leaves a pad where it is if its operand is no constant, or is sharded so
+  /// that no larger tensor is cut into the padded blocks.
   void move(mlir::Operation *pad);
 
 private:

@@ -1,7 +1,7 @@
 //===- VerifyProgram.cpp - What a program's functions and tables say ------===//
 //
-// Replays see one function; Lowering also reads what the module says of all of
-// them. Here the one is held against the other.
+// Replays see one function at a time, while Lowering also reads the module's
+// tables about all functions. This pass compares the functions with the tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,8 +105,8 @@ LogicalResult Program::findFunctions() {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// A row of the table or an entry of a function, whose type is its block of the
-/// global type.
+/// Reads a row of the table or an entry of a function. Its type must be its
+/// block of the global type.
 template <typename Held>
 FailureOr<Held> Program::read(Operation *at, Attribute attribute,
                               StringRef list) {
@@ -189,7 +189,7 @@ LogicalResult Program::verifyPlace(func::FuncOp func, PortAttr port) {
                           << " as " << port.getType() << ", but it is " << row;
 }
 
-/// Where an argument comes from and where it is are one fact.
+/// Checks an argument: its source and its place must belong together.
 LogicalResult Program::verifyArgument(func::FuncOp func, PortAttr port,
                                       ArrayRef<PortAttr> setupResults) {
   if (auto result = dyn_cast_or_null<SetupResultAttr>(port.getWhat())) {

@@ -44,7 +44,8 @@ static LogicalResult checkForm(func::FuncOp func) {
   return success();
 }
 
-/// What passes and Lowering read of ops is what it says to be.
+/// Checks that the attributes that later passes and Lowering read are well
+/// formed.
 static LogicalResult checkAttributes(func::FuncOp func) {
   for (Operation &op : func.getBody().front()) {
     for (StringRef name :
@@ -121,7 +122,7 @@ static LogicalResult checkPacked(KernelOp kernel, func::FuncOp function,
                             << ", which is of another constant or call";
 }
 
-/// Whether the body has an op that the target's library computes.
+/// Returns whether the body has an op that the target's library computes.
 static bool isCallable(KernelOp kernel, const TargetTable &table) {
   return llvm::any_of(kernel.getBody().front(),
                       [&](Operation &op) { return callOf(&op, table); });

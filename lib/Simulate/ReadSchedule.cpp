@@ -54,7 +54,8 @@ private:
   std::map<std::vector<unsigned>, size_t> numbers;
 };
 
-/// Where ranks share cores the replay lets them take turns.
+/// The cluster with a core for each rank. If ranks share cores, the replay lets
+/// them take turns.
 Cluster onOwnCores(Cluster cluster) {
   for (NodeGroup &group : cluster.nodes)
     group.cores = group.partShare = 0;
@@ -165,7 +166,7 @@ void StageReader::addMemory(StageProgram &stage) const {
     begins[value.first].push_back(&value);
     ends[value.last].push_back(&value);
   }
-  // What is stored over another value shares its bytes.
+  // A value that is stored over another one shares its bytes.
   std::multimap<int64_t, int64_t> live; // begin to end
   for (size_t i = 0; i < count; ++i) {
     for (const ArenaValue *value : begins[i])
@@ -185,8 +186,8 @@ void StageReader::addMemory(StageProgram &stage) const {
   }
 }
 
-/// Of the persistent tensors that the step reads or writes, once each. Those
-/// that setup alone reads are gone by then.
+/// The bytes of the persistent tensors that the step reads or writes, once
+/// each. Tensors that setup alone reads are gone by then.
 int64_t StageReader::persistentBytes(func::FuncOp func) {
   std::map<int64_t, int64_t> bytesOfTensor;
   for (auto buffer : func.getOps<BufferOp>()) {
@@ -263,7 +264,8 @@ LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
   return success();
 }
 
-/// Where steps overlap in stages, enough for each stage to be at work on one.
+/// The steps to replay: if steps overlap in stages, so many that each stage is
+/// at work on one.
 static int64_t stepsToReplay(ModuleOp module, size_t stages) {
   return stepsOverlap(module) ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16)
                               : 1;

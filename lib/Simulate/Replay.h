@@ -18,14 +18,15 @@ StageTimes timesOf(const StageProgram &stage,
                    std::vector<TimelineEntry> entries, int64_t steps,
                    double step);
 
-/// Whether some node has fewer cores than ranks.
+/// Returns whether some node has fewer cores than ranks.
 bool sharesCores(const SimulatedProgram &program);
 
 /// The replay of all ranks on the cores that they share; messages have slots,
 /// and each rank one stream.
 Timeline simulateOnCores(const SimulatedProgram &program);
 
-/// Which of a collective's communicators a device of its stage is in.
+/// The number of the collective's communicator that a device of its stage is
+/// in.
 inline int64_t communicatorOf(const SimulatedProgram &program,
                               const Activity &activity, int64_t device) {
   return program.communicators.empty()

@@ -94,7 +94,7 @@ private:
   /// Ranks that came to a collective: by stage, activity, communicator. None
   /// comes to the next before all have come.
   std::map<std::tuple<size_t, size_t, int64_t>, SmallVector<size_t>> meetings;
-  /// Per split of devices how many each communicator has.
+  /// The number of members of each communicator, for each split of devices.
   std::vector<std::map<int64_t, size_t>> sizes;
   std::set<std::pair<double, size_t>> ends; // of nodes where ranks work
   std::vector<size_t> changed;              // nodes, since `ends` is as it is
@@ -121,7 +121,7 @@ SharedReplay::SharedReplay(const SimulatedProgram &program)
     for (int64_t communicator : split)
       ++counts[communicator];
   }
-  // Of a step that takes for ever the slices are longer.
+  // A step that takes very long has longer slices, so that they stay few.
   constexpr double kMostSlices = 1e5;
   for (const StageProgram &stage : program.stages) {
     double seconds = 0;
@@ -149,7 +149,8 @@ bool SharedReplay::meet(size_t number) {
   return true;
 }
 
-/// To the next activity that takes time; whether the rank can begin it.
+/// Goes on to the rank's next activity that takes time, and returns whether the
+/// rank can begin it.
 bool SharedReplay::proceed(size_t number) {
   Rank &rank = ranks[number];
   const std::vector<Activity> &all = program.stages[rank.stage].activities;
@@ -229,8 +230,8 @@ double SharedReplay::endOf(const Core &core, const Node &node) const {
                             : std::min(done, std::max(core.sliceEnd, now));
 }
 
-/// Of nodes where ranks became ready or left a core: who is next on the cores,
-/// and when something happens.
+/// Chooses the next ranks on the cores of nodes where ranks became ready or
+/// left a core, and notes when something happens there.
 void SharedReplay::update() {
   for (size_t number : std::exchange(changed, {})) {
     Node &node = nodes[number];
@@ -244,8 +245,8 @@ void SharedReplay::update() {
   }
 }
 
-/// To the next moment at which a core's rank is done or its slice over; false
-/// if none works.
+/// Goes on to the next moment at which the rank of a core is done or its slice
+/// is over. It returns false if no rank works.
 bool SharedReplay::advance() {
   update();
   if (ends.empty())

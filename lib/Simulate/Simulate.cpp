@@ -12,7 +12,8 @@ namespace autopar {
 
 namespace {
 
-/// Where a stage is, and until when each of its streams is busy.
+/// The state of a stage: its next activity, and until when each of its streams
+/// is busy.
 struct StageState {
   size_t next = 0;
   int64_t microBatch = 0;
@@ -23,7 +24,7 @@ struct StageState {
 /// The messages of a channel, in order.
 struct Channel {
   std::vector<double> sent, received; // when each was
-  /// Of a rendezvous: when the sender came.
+  /// The times at which senders came to a rendezvous.
   std::vector<double> offered;
 };
 
@@ -58,8 +59,8 @@ private:
 
 } // namespace
 
-/// With slots a message waits in its channel; without, the sender waits until
-/// the receiver has it.
+/// Sends a message. It waits in its channel if channels have slots; otherwise
+/// the sender waits until the receiver has it.
 bool Replay::send(size_t stage, const Activity &activity) {
   Channel &channel = channels[activity.channel];
   double &clock = states[stage].streams[activity.stream];
@@ -106,7 +107,7 @@ bool Replay::receive(size_t stage, const Activity &activity) {
   return true;
 }
 
-/// Whether the stage's next activity could be done.
+/// Returns whether the stage's next activity could be done.
 bool Replay::step(size_t stage, const Activity &activity) {
   StageState &state = states[stage];
   double &clock = state.streams[activity.stream];
@@ -130,8 +131,8 @@ bool Replay::step(size_t stage, const Activity &activity) {
   llvm_unreachable("all kinds are handled");
 }
 
-/// As far as it comes; whether that is anywhere. A micro-batch begins when all
-/// streams are done with the one before.
+/// Runs the stage's activities until one has to wait, and returns whether any
+/// was run. A micro-batch begins when all streams are done with the one before.
 bool Replay::advance(size_t stage) {
   StageState &state = states[stage];
   const std::vector<Activity> &activities = program.stages[stage].activities;

@@ -17,11 +17,11 @@ static size_t endOfString(StringRef text, size_t begin) {
   return std::min(end + 1, text.size());
 }
 
-/// What the parser does not look for; "" if there is nothing. Of text that is
-/// no JSON anything may be said.
+/// An error that the parser does not look for; "" if there is none. For text
+/// that is no JSON the result may be anything.
 static std::string structureProblem(StringRef text) {
   constexpr size_t kMostLevels = 64; // the parser calls itself for each
-  std::vector<StringSet<>> keys;     // of the objects and lists around
+  std::vector<StringSet<>> keys;     // of each open object or list
   for (size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
     if (c == '{' || c == '[') {

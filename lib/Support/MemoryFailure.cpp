@@ -13,7 +13,8 @@
 #include <system_error>
 #include <unistd.h>
 
-/// Of tcmalloc, where that is linked: whether malloc calls the new handler too.
+/// A function of tcmalloc, null unless that is linked: it says whether malloc
+/// calls the new handler, too.
 // NOLINTNEXTLINE(readability-identifier-naming): tcmalloc's name
 extern "C" int tc_set_new_mode(int flag) __attribute__((weak));
 

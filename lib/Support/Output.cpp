@@ -13,7 +13,7 @@ llvm::Error toError(const runtime::Status &status) {
 }
 
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef text) {
-  llvm::outs().flush(); // what was said before comes first
+  llvm::outs().flush(); // earlier output comes first
   return toError(runtime::writeWhole(path.str(), text.str()));
 }
 

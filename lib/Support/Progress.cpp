@@ -78,7 +78,8 @@ void Progress::tell(double seconds) {
   isDrawn = true;
 }
 
-/// At once, whatever is buffered elsewhere; nobody misses what fails.
+/// Writes at once, without a buffer. A failure is ignored: the text is only for
+/// a person.
 void Progress::write(const std::string &text) const {
   [[maybe_unused]] ssize_t ignored =
       ::write(options.descriptor, text.data(), text.size());

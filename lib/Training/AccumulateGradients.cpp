@@ -42,7 +42,7 @@ private:
   bool meansOverStep;
   StepFunction step;
   OpBuilder builder;
-  /// Per result of @step what it is after the blocks so far.
+  /// The value of each result of @step after the blocks so far.
   SmallVector<Value> sums;
   llvm::DenseMap<Value, SmallVector<unsigned, 1>> resultsOf;
   Value counted;     // the labels that a block counts, where some do not
@@ -66,8 +66,8 @@ void BlockRepeater::widenInputs() {
   }
 }
 
-/// What the arguments are in a block: its rows of an input; a state as the
-/// block before left it.
+/// The values of the arguments in a block: the block's rows of an input, and a
+/// state as the block before left it.
 IRMapping BlockRepeater::argumentsOf(int64_t block) {
   IRMapping map;
   for (BlockArgument argument : step.body().getArguments()) {
@@ -100,8 +100,8 @@ void BlockRepeater::take(unsigned result, Value value) {
             : TensorBuilder(builder, value.getLoc()).binary(kind, sum, value);
 }
 
-/// How many labels count depends on labels alone: all blocks' are counted
-/// before the first one divides by their number.
+/// Counts the labels of all blocks before the first block divides by their
+/// number, which is possible because that number depends on labels alone.
 void BlockRepeater::countLabels() {
   SetVector<Operation *> ops;
   BackwardSliceOptions options;
@@ -141,8 +141,8 @@ static bool isCountOfLabels(const StepFunction::Result &result) {
   return output && output.getRole() == OutputRole::CountedLabels;
 }
 
-/// What it means for blocks is known of the loss, of its labels' count and of
-/// checks alone.
+/// Checks that each output can be combined over blocks, which is known for the
+/// loss, for the count of its labels and for checks only.
 LogicalResult BlockRepeater::checkOutputs() {
   for (const StepFunction::Result &result : step.results) {
     auto output = dyn_cast_or_null<OutputAttr>(result.what);

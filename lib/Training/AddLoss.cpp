@@ -23,11 +23,11 @@ static Value countTerms(TensorBuilder &b, LossInputs &inputs) {
   return count;
 }
 
-/// What a block adds to the loss of its step: the sum of its terms by the
-/// number of all terms of the step, or by that of its own and by the number of
-/// blocks. Blocks may count unlike many terms; autopar-accumulate-gradients
-/// puts the step's count in the place of the block's. None count as one, so
-/// that gradients are zeros.
+/// The part that a block adds to the loss of its step: the sum of its terms
+/// divided by the number of all terms of the step, or divided by the number of
+/// its own terms and by the number of blocks. Blocks may count different
+/// numbers of terms; autopar-accumulate-gradients puts the step's count in the
+/// place of the block's. No terms count as one, so that gradients are zeros.
 static Value partOfMean(TensorBuilder &b, LossInputs &inputs) {
   const Recipe &recipe = inputs.recipe;
   const LossRow &row = inputs.row;

@@ -195,8 +195,9 @@ void OptimizerBuilder::decideSkip(Value norm) {
     addOutput(OutputRole::Skipped, b.unary(UnaryKind::Not, taken));
 }
 
-/// All gradients by min(1, clip/(norm + 1e-6)), as
-/// torch.nn.utils.clip_grad_norm_, then each element into [-clip, clip].
+/// Multiplies all gradients by min(1, clip/(norm + 1e-6)), as
+/// torch.nn.utils.clip_grad_norm_ does, and then clips each element to [-clip,
+/// clip].
 void OptimizerBuilder::clip(Value norm) {
   Value factor;
   if (recipe.clipGlobalNorm) {
@@ -274,8 +275,8 @@ void OptimizerBuilder::update(const TrainedParameter &item, Value rate,
     addAverage(item, initial, value, count);
 }
 
-/// As torch.optim.swa_utils: average + (1 - decay) * (value - average), after
-/// the first step the value itself.
+/// Adds the average of torch.optim.swa_utils: average + (1 - decay) * (value -
+/// average), or the value itself after the first step.
 void OptimizerBuilder::addAverage(const TrainedParameter &item,
                                   Attribute initial, Value value, Value count) {
   TensorBuilder own(builder, locationOf(item.name.getValue() + "/average"));
@@ -290,7 +291,8 @@ void OptimizerBuilder::addAverage(const TrainedParameter &item,
           own.select(own.broadcast(isFirst, shapeOf(value)), value, next));
 }
 
-/// One that nothing depends on would be set in vain.
+/// Refuses a hyperparameter on which nothing depends: setting it would have no
+/// effect.
 LogicalResult OptimizerBuilder::checkAtRunTime() {
   for (const RunTimeNumber &each : recipe.atRunTime)
     if (!step.state(each.name, StateRole::Hyperparameter))

@@ -39,7 +39,7 @@ struct Suspect {
   std::string text;
 };
 
-/// More operands than these are one code, the largest of theirs.
+/// The codes of more operands than these are combined into one, the largest.
 constexpr size_t kMostOperands = 4;
 
 class NumericsChecker {
@@ -128,9 +128,10 @@ SmallVector<int64_t> NumericsChecker::codesOfOperands(Operation &op) {
   return SmallVector<int64_t>(numbers.begin(), numbers.end());
 }
 
-/// What a select chooses from counts as the results say, so that a number which
-/// is not finite and not taken does not matter. From the last value to the
-/// first, for one that was chosen may be chosen from.
+/// Finds the values that a select chooses from. They count only as the result
+/// says, so that a number which is not finite and not taken does not matter. It
+/// goes from the last value to the first, because a chosen value may be chosen
+/// from again.
 void NumericsChecker::findChosen() {
   llvm::DenseMap<Value, SmallVector<Value>> chosen;
   for (auto select : step.body().getOps<SelectOp>())
@@ -170,7 +171,7 @@ static StringRef readerOf(BlockArgument argument) {
   return first ? nodeName(first->getLoc()) : StringRef();
 }
 
-/// What a message calls an argument; "" if a NaN in it says nothing.
+/// The name of an argument in messages; "" if a NaN in it means nothing.
 static std::string textOf(Attribute source) {
   auto named = [](const char *what, auto attr) {
     return (Twine(what) + " '" + attr.getName().getValue() + "'").str();

@@ -31,7 +31,8 @@ namespace {
 
 class ReverseMode {
 public:
-  /// With `marksFunctions` what is built for an op is one function.
+  /// With `marksFunctions` the ops that are built for an op's derivative are
+  /// marked as one function.
   ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters,
               bool marksFunctions)
       : builder(builder), active(parameters.begin(), parameters.end()),
@@ -95,7 +96,7 @@ Value ReverseMode::asFunction(Value gradient, Operation *op,
                             DictionaryAttr());
 }
 
-/// What was built since `before` is named after the op that it derives from.
+/// Names the ops that were built since `before` after the op that they derive.
 void ReverseMode::name(Operation *origin, Operation *before) {
   std::string text = (nodeName(origin->getLoc()) + "/gradient").str();
   Location loc = NameLoc::get(builder.getStringAttr(text));

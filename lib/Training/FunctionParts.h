@@ -11,7 +11,7 @@ namespace autopar {
 /// if it computes.
 mlir::Value movedBy(mlir::Operation *op);
 
-/// What the value's elements are computed as, before they were moved.
+/// The value in which the elements are computed, before they are moved.
 mlir::Value behindMovement(mlir::Value value);
 
 /// The values that each `autopar.function` is made of: between its inputs and

@@ -29,7 +29,8 @@ static int64_t rowDims(ArrayRef<int64_t> shape) {
   return dims;
 }
 
-/// As a vector of one element. Rows come first, for threads to share.
+/// Reduces a value to a vector of one element. Rows are reduced first, so that
+/// threads can share them.
 static Value reduceAll(TensorBuilder &b, ReduceKind kind, Value value) {
   auto from = [](int64_t first, size_t rank) {
     return llvm::to_vector(

@@ -19,8 +19,9 @@ struct TrainedParameter {
 mlir::Value globalNorm(TensorBuilder &b,
                        llvm::ArrayRef<TrainedParameter> trained);
 
-/// Whether all elements are finite, a scalar of i1. `norm`: theirs, which says
-/// so unless a gradient is of f64, whose squares may overflow.
+/// Computes a scalar of i1: whether all elements are finite. `norm` is the norm
+/// of the gradients, which answers that unless a gradient is of f64, whose
+/// squares may overflow.
 mlir::Value allFinite(TensorBuilder &b,
                       llvm::ArrayRef<TrainedParameter> trained,
                       mlir::Value norm);

@@ -1,7 +1,8 @@
 //===- LearningRate.cpp - The table of schedules --------------------------===//
 //
-// With w warm-up steps, n steps and rate lr: in step i < w it is lr*(i+1)/w;
-// then, with f = min(1, (i-w)/max(1, n-w)), what the row says.
+// The schedules, with w warm-up steps, n steps and rate lr. The rate of a step
+// i < w is lr*(i+1)/w; after that a row of the table computes it from f =
+// min(1, (i-w)/max(1, n-w)).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@ namespace autopar {
 
 namespace {
 
-/// What a row of the table computes with.
+/// The numbers with which a row of the table computes.
 struct ScheduleInput {
   TensorBuilder &b;
   StepFunction &step;

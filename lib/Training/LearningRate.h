@@ -7,7 +7,8 @@
 
 namespace autopar {
 
-/// Whether the recipe's schedule is a known kind; some need the total of steps.
+/// Returns whether the recipe's schedule is a known kind; some need the total
+/// of steps.
 bool isSchedule(llvm::StringRef kind);
 bool needsSteps(llvm::StringRef kind);
 /// True if the schedule depends on the recipe's number of this name: `min_lr`,

@@ -8,7 +8,7 @@
 
 namespace autopar {
 
-/// Null where the result is none of the model's outputs.
+/// The model's output that the result is, or null.
 OutputAttr modelOutput(const StepFunction::Result &result);
 
 /// The output of the model and the labels that a recipe's loss is of, and which

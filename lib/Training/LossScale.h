@@ -1,9 +1,9 @@
 //===- LossScale.h - Gradients that fit into a narrow type ------*- C++ -*-===//
 //
-// As torch.amp.GradScaler: the loss is scaled before it is differentiated, the
-// gradients are divided by the scale, a step whose gradients are not finite is
-// skipped. A dynamic scale is a state: halved by such a step, doubled by 2,000
-// others in a row.
+// Loss scaling works as in torch.amp.GradScaler: the loss is scaled before it
+// is differentiated, the gradients are divided by the scale, and a step whose
+// gradients are not finite is skipped. A dynamic scale is a state, which is
+// halved by such a step and doubled after 2,000 other steps in a row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@ namespace autopar {
 /// that it adds.
 mlir::Value addLossScale(StepFunction &step, TensorBuilder &b,
                          const Recipe &recipe);
-/// The same of a step that has one.
+/// The loss scale of a step that has one.
 mlir::Value lossScaleOf(StepFunction &step, TensorBuilder &b,
                         const Recipe &recipe);
-/// What a dynamic scale is in the next step; `finite`: whether all gradients of
-/// this one are.
+/// Computes the dynamic scale of the next step. `finite` says whether all
+/// gradients of this step are finite.
 void updateLossScale(StepFunction &step, TensorBuilder &b, mlir::Value finite);
 
 } // namespace autopar

@@ -38,7 +38,8 @@ Value negativeLogLikelihood(TensorBuilder &b, Value logits, Value labels,
   Value isLabel =
       b.compare(ComparePredicate::Eq, b.iota(shape, element, classDim),
                 b.spread(labels, logits, classDim));
-  // By row first: what a row's softmax computes is summed where it is.
+  // Sums by row first, so that the values of a row's softmax are summed where
+  // they are.
   Value rows =
       b.reduce(ReduceKind::Sum, b.selectOrZero(isLabel, log), classDim);
   return b.unary(UnaryKind::Neg, b.sum(rows));
@@ -52,8 +53,8 @@ Value crossEntropyOfLast(TensorBuilder &b, Value logits, Value labels) {
   return negativeLogLikelihood(b, logits, labels, shapeOf(logits).size() - 1);
 }
 
-/// In f64: squares of f32 overflow where gradients, twice the differences, are
-/// far from it.
+/// Computes in f64: squares of f32 overflow although gradients, which are twice
+/// the differences, are far from it.
 Value squaredError(TensorBuilder &b, Value output, Value labels) {
   Value difference = b.convert(b.sub(output, labels), b.builder.getF64Type());
   return b.sum(b.mul(difference, difference));

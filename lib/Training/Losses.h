@@ -13,11 +13,12 @@ struct LossRow {
   llvm::StringLiteral kind;
   /// Labels are classes, of i64; else numbers like the output.
   bool classes;
-  /// Whether labels of kIgnoredLabel do not count.
+  /// Tells whether labels of kIgnoredLabel do not count.
   bool ignores;
   /// The loss of the same output of which they do not count; "": there is none.
   llvm::StringLiteral ignoring;
-  /// Without `labels` in the recipe they are the tokens that the model reads.
+  /// Tells whether the labels are the tokens that the model reads if the recipe
+  /// has no `labels`.
   bool labelsAreTokens;
   /// The labels of the output's positions; those that are no class add nothing.
   mlir::Value (*targets)(TensorBuilder &b, mlir::Value labels);
@@ -28,7 +29,7 @@ struct LossRow {
   /// values of which all terms are 0.
   void (*leaveOut)(TensorBuilder &b, mlir::Value counts, mlir::Value &output,
                    mlir::Value &labels);
-  /// How many terms there are where all labels count, by the output's shape.
+  /// The number of terms if all labels count, from the output's shape.
   int64_t (*terms)(llvm::ArrayRef<int64_t> output);
   /// The labels' shape for an output of a shape; nothing if it has no loss.
   std::optional<llvm::SmallVector<int64_t>> (*labelShape)(

@@ -17,7 +17,7 @@ struct MetricRow {
   /// (docs/RuntimeABI.md).
   llvm::StringLiteral kind;
   bool isHigherBetter;
-  /// Null where it is a metric of the loss; else why it is not.
+  /// The reason why it is no metric of this loss; null if it is one.
   const char *(*refuses)(const LossInputs &inputs, int64_t k);
   /// Builds the tensors. `inputs` were widened and aligned; `k` is that of
   /// top_accuracy.
@@ -31,7 +31,7 @@ struct Metric {
   int64_t k = 0;
 };
 
-/// Nothing: there is none of that name.
+/// The metric of that name; nothing if there is none.
 std::optional<Metric> findMetric(llvm::StringRef name);
 /// All names, with a 5 in the place of any number.
 llvm::SmallVector<llvm::StringRef> metricNames();

@@ -60,7 +60,7 @@ static Value plainGradient(Update &u) {
                                    : u.gradient;
 }
 
-/// With L2 decay in it.
+/// The gradient with L2 decay added.
 static Value decayedGradient(Update &u) {
   Value gradient = plainGradient(u);
   if (u.weightDecay().is(0))

@@ -7,7 +7,7 @@
 
 namespace autopar {
 
-/// What all parameters share in a step, scalars of f64.
+/// The scalars of f64 that all parameters share in a step.
 struct StepScalars {
   mlir::Value rate;  // learning rate
   mlir::Value count; // of the step, from 1

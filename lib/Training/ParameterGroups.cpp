@@ -11,7 +11,7 @@ using llvm::StringRef;
 
 namespace autopar {
 
-/// What to do where no name is like a pattern.
+/// The advice of a message if no name matches a pattern.
 static std::string adviceOn(ArrayRef<StringRef> names) {
   const auto *madeUp = llvm::find_if(names, [](StringRef name) {
     return runtime::isMadeUpName(std::string_view(name));

@@ -15,7 +15,7 @@ double OptimizerRecipe::value(StringRef name, unsigned index) const {
   return values.at(name.str()).at(index);
 }
 
-/// More of them would be too large a program.
+/// The most blocks of a step: more would make the program too large.
 static constexpr int64_t kMostBlocks = 1024;
 
 namespace {
@@ -90,7 +90,7 @@ Error RecipeReader::readText(StringRef key, std::string &to) const {
   return Error::success();
 }
 
-/// One of few words; `to` stays as it is where the key is absent.
+/// Reads one of a few words; `to` keeps its value if the key is absent.
 Error RecipeReader::readChoice(StringRef key, ArrayRef<StringRef> known,
                                std::string &to) const {
   std::string given = to;
@@ -237,8 +237,9 @@ Error RecipeReader::readAccumulation() {
   return Error::success();
 }
 
-/// In which type devices add up their parts of gradients. Values that are
-/// narrower than the precision's would be rounded for that alone.
+/// Reads the type in which devices add up their parts of gradients. A type
+/// narrower than the precision's is refused, because values would be rounded
+/// for that alone.
 Error RecipeReader::readCommunication() {
   std::string type = "fp32";
   if (Error error =

@@ -36,7 +36,7 @@ struct NumberRow {
   StringLiteral key;
   NumberRange range;
   bool ofSchedule; // its key is in that object
-  /// Nothing: the recipe has none.
+  /// The number in the recipe; nothing if the recipe has none.
   std::optional<double> (*value)(const Recipe &recipe);
 };
 

@@ -52,7 +52,8 @@ Error RecipeReader::readHyperparameter(const json::Object &in,
   return Error::success();
 }
 
-/// Those of `to.kind`, which has all of them already.
+/// Reads the hyperparameters of `to.kind`; `to` already has the defaults of
+/// all.
 Error RecipeReader::readHyperparameters(const json::Object &in,
                                         const Twine &where,
                                         OptimizerRecipe &to) const {
@@ -63,7 +64,7 @@ Error RecipeReader::readHyperparameters(const json::Object &in,
   return checkHyperparameters(to, where);
 }
 
-/// What torch.optim refuses.
+/// Refuses the hyperparameters that torch.optim refuses.
 Error RecipeReader::checkHyperparameters(const OptimizerRecipe &optimizer,
                                          const Twine &where) const {
   for (const Hyperparameter &what :

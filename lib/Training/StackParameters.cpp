@@ -18,7 +18,7 @@ namespace autopar {
 
 namespace {
 
-/// How a parameter is read: slices of it, or of what converts it.
+/// The reads of a parameter: slices of it, or of its conversion.
 struct Reads {
   SmallVector<SliceOp> slices;
   SmallVector<ConvertOp> converts;
@@ -31,7 +31,7 @@ struct Pieces {
 
 } // namespace
 
-/// All readers of `value`; false if one is of another kind.
+/// Collects all readers of `value`. It returns false if one is of another kind.
 static bool collectReads(Value value, Reads &reads) {
   for (Operation *user : value.getUsers()) {
     if (auto slice = dyn_cast<SliceOp>(user)) {

@@ -21,7 +21,7 @@ public:
   explicit StepFunction(mlir::func::FuncOp function);
 
   mlir::Block &body() { return function.getBody().front(); }
-  /// Where ops are appended.
+  /// A builder that appends ops to the function.
   mlir::OpBuilder builder();
   mlir::Value addArgument(mlir::RankedTensorType type, mlir::Attribute source,
                           llvm::StringRef name);

@@ -20,8 +20,8 @@ static ParameterAttr parameterOf(StepFunction &step, BlockArgument argument) {
   return dyn_cast_or_null<ParameterAttr>(step.source(argument));
 }
 
-/// Whether each element of the results is an element of an operand, perhaps of
-/// another type.
+/// Returns whether each element of the results is an element of an operand,
+/// perhaps of another type.
 static bool movesElements(Operation *op) {
   if (isa<ConvertOp>(op))
     return true;
@@ -91,8 +91,8 @@ DefaultParameters::DefaultParameters(StepFunction &step)
   }
 }
 
-/// Whether a parameter still is one after the op, though a table meets it
-/// there: it is added to it (a mask), or the op is a layer that has it as
+/// Returns whether a parameter still is one after the op, though a table meets
+/// it there: it is added to it (a mask), or the op is a layer that has it as
 /// weight.
 static bool isWeightBeside(Operation *op, BlockArgument parameter) {
   if (auto binary = dyn_cast<BinaryOp>(op))
@@ -116,7 +116,7 @@ bool DefaultParameters::meetsInput(BlockArgument parameter) {
   for (unsigned i = 0; i < reached.size(); ++i)
     for (OpOperand &use : reached[i].getUses()) {
       Operation *user = use.getOwner();
-      // What a function is made of tells, not that it is one.
+      // The parts of a function decide, not the function itself.
       if (isa<FunctionOp>(user) && use.getOperandNumber() > 0)
         continue;
       if (hasOperandIn(user, dependent))
@@ -128,7 +128,8 @@ bool DefaultParameters::meetsInput(BlockArgument parameter) {
   return false;
 }
 
-/// As the file says that lists its module's parameters, else by the graph.
+/// Returns whether the argument is trained: as the file says if it lists its
+/// module's parameters, otherwise by the graph.
 bool DefaultParameters::isTrained(BlockArgument argument) {
   ParameterAttr parameter = parameterOf(step, argument);
   if (!parameter || parameter.getConstant() || !isFloat(argument))
@@ -136,8 +137,8 @@ bool DefaultParameters::isTrained(BlockArgument argument) {
   if (told)
     if (auto isParameter = told.getAs<BoolAttr>(parameter.getName()))
       return isParameter.getValue();
-  // What only outputs without a loss read is told of, as are others without a
-  // gradient.
+  // A parameter that only outputs without a loss read is reported, like others
+  // without a gradient.
   return cast<ShapedType>(argument.getType()).getRank() > 0 &&
          (argument.use_empty() || meetsInput(argument));
 }

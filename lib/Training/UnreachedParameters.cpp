@@ -37,7 +37,7 @@ GradientPaths::GradientPaths(Value loss,
       llvm::append_range(open, op->getOperands());
 }
 
-/// Whether a gradient of a result came to the op, or none can: it is of
+/// Returns whether a gradient of a result came to the op, or none can: it is of
 /// integers or truth values.
 bool GradientPaths::blocks(Operation *op) const {
   return llvm::any_of(op->getResults(), [&](Value result) {

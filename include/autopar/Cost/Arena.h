@@ -11,7 +11,7 @@ namespace autopar {
 
 inline constexpr int64_t kArenaAlignment = 64;
 
-/// Bytes that are needed at the times first, ..., last.
+/// A buffer of so many bytes that is needed at the times first, ..., last.
 struct ArenaRequest {
   int64_t bytes = 0;
   int64_t first = 0, last = 0;
@@ -22,13 +22,13 @@ struct ArenaPlan {
   int64_t bytes = 0;            // of the arena
 };
 
-/// Offsets such that no two requests that are alive at one time overlap:
-/// largest first, each into the smallest gap that fits (greedy by size, best
-/// fit).
+/// Chooses offsets so that no two requests that are needed at one time overlap.
+/// It places the largest request first, and each into the smallest gap that it
+/// fits (greedy by size, best fit).
 ArenaPlan planArena(llvm::ArrayRef<ArenaRequest> requests);
 
-/// The most bytes alive at one time, each request rounded up to the alignment:
-/// no arena is smaller.
+/// The most bytes that are needed at one time, each request rounded up to the
+/// alignment. No arena can be smaller.
 int64_t arenaLowerBound(llvm::ArrayRef<ArenaRequest> requests);
 
 } // namespace autopar

@@ -1,7 +1,7 @@
 //===- Collectives.h - Seconds of collectives on a cluster ------*- C++ -*-===//
 //
-// GPUs run NCCL's algorithms and protocols, processors the runtime's own. The
-// formulas are in docs/PlanFile.md ("What things cost").
+// GPUs run NCCL's algorithms and protocols, processors run the runtime's own.
+// docs/Costs.md has the formulas.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,16 @@
 
 namespace autopar {
 
-/// How the members of a communicator are placed on nodes.
+/// The placement of a communicator's members on nodes.
 struct CommunicatorShape {
   int64_t ranks = 1;
   int64_t nodes = 1;
-  int64_t ranksPerNode = 1;  // the most on one node
-  int64_t fewestPerNode = 1; // the fewest: a node has an adapter for each
-  /// Of Cluster::links those that reach all members on a node, and all nodes;
-  /// nullopt: withinNode and betweenNodes.
+  int64_t ranksPerNode = 1; // the most on one node
+  int64_t fewestPerNode =
+      1; // the fewest on one node, which has a network adapter for each
+  /// Indices in Cluster::links: the link that reaches all members on a node,
+  /// and the link that reaches all nodes. nullopt stands for withinNode and
+  /// betweenNodes.
   std::optional<unsigned> near = std::nullopt, far = std::nullopt;
 
   bool operator==(const CommunicatorShape &o) const {
@@ -35,26 +37,27 @@ struct CollectiveAlgorithm {
   llvm::StringRef name, protocol; // "ring", "LL128"; "doubling", ""
   double latencySeconds = 0;
   double secondsPerByte = 0;
-  /// What is reached of that rate, by log2(bytes / 64), the last for all that
-  /// is larger; none: all of it.
+  /// The share of that rate that is reached, by log2(bytes / 64); the last
+  /// entry is for all larger sizes. Without entries the whole rate is reached.
   llvm::ArrayRef<double> shares = {};
 
-  /// `bytes` as in ReshardStep.
+  /// The seconds for `bytes` as ReshardStep counts them.
   double seconds(double bytes) const;
 };
 using CollectiveAlgorithms = llvm::SmallVector<CollectiveAlgorithm, 8>;
 
-/// Every way to run a communicating `kind` on communicators of that shape, in
-/// a fixed order; at least one.
+/// All algorithms for a communicating `kind` on communicators of that shape, at
+/// least one, in a fixed order.
 CollectiveAlgorithms collectiveAlgorithms(const Cluster &cluster,
                                           ReshardKind kind,
                                           const CommunicatorShape &shape);
 
-/// The ways of one message of a device to another over the link.
+/// All algorithms for one message between two devices over the link.
 CollectiveAlgorithms messageAlgorithms(const Cluster &cluster,
                                        const Link &link);
 
-/// The fastest of at least one for that many bytes, the first of equals.
+/// The fastest of the algorithms for so many bytes; of equally fast ones the
+/// first. There must be at least one.
 const CollectiveAlgorithm &
 fastest(llvm::ArrayRef<CollectiveAlgorithm> algorithms, double bytes);
 

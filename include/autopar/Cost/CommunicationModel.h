@@ -9,33 +9,34 @@
 
 namespace autopar {
 
-/// Seconds of each step of a reshard, by the fastest algorithm, for a mesh laid
-/// row-major over the cluster's devices: the slowest of the communicators of
-/// its sub-axes. Of several stages each has a part of the cluster
-/// (Cluster::part). From any number of threads.
+/// Prices the steps of reshards on a mesh that is laid row-major over the
+/// cluster's devices. A step costs what the slowest communicator of its
+/// sub-axes takes by its fastest algorithm. In a pipeline each stage has a
+/// model of its own part of the cluster (Cluster::part). All functions may be
+/// called from any number of threads.
 class CommunicationModel {
 public:
   CommunicationModel(const Cluster &cluster, const Mesh &mesh);
 
   double seconds(const ReshardStep &step) const;
-  /// One message from a device of one stage to its counterpart in another, in a
-  /// cluster of all stages; stage s has the devices after those of stages 0 to
-  /// s-1.
+  /// The seconds of a message from a device of one stage to its counterpart in
+  /// another stage. The cluster is that of all stages; the devices of stage s
+  /// follow those of stages 0 to s-1.
   double sendSeconds(int64_t bytes, int64_t fromStage, int64_t toStage) const {
     return sendSeconds(bytes, linksBetween(fromStage, toStage));
   }
-  /// The same by the links that devices of the stages have between them, each
-  /// once (Cluster::linkBetween).
+  /// The different links between devices of two stages (Cluster::linkBetween),
+  /// and the seconds of a message by the slowest of them.
   using StageLinks = llvm::SmallVector<unsigned, 1>;
   StageLinks linksBetween(int64_t fromStage, int64_t toStage) const;
   double sendSeconds(int64_t bytes, llvm::ArrayRef<unsigned> links) const;
-  /// Those that differ, of all communicators of the sub-axes.
+  /// The different shapes of the communicators of the sub-axes.
   llvm::ArrayRef<CommunicatorShape>
   shapesOf(llvm::ArrayRef<unsigned> subAxes) const {
     return communicatorsOf(subAxes).shapes;
   }
 
-  /// For reshardPath; holds a copy of the model.
+  /// The cost function for reshardPath. It holds a copy of the model.
   static ReshardCost reshardCost(const Cluster &cluster, const Mesh &mesh);
 
 private:
@@ -44,7 +45,7 @@ private:
   Mesh mesh;
   struct Communicators {
     llvm::SmallVector<CommunicatorShape, 1> shapes;
-    /// Per kind that communicates and shape.
+    /// The algorithms by kind of step and by shape.
     std::array<llvm::SmallVector<CollectiveAlgorithms, 1>, 7> algorithms;
   };
   class Known;

@@ -1,7 +1,8 @@
 //===- HeldInputs.h - Inputs that a device reads in place -------*- C++ -*-===//
 //
-// Where the host's memory is the device's, an input needs no copy in the arena:
-// the device reads it where the host holds it, and writes nothing over it.
+// On a device that uses the host's memory an input needs no copy in the arena:
+// the device reads the input where the host holds it, and writes nothing over
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +13,9 @@
 
 namespace autopar {
 
-/// Every device's block is in the whole tensor as one piece of row-major
-/// memory, all of it inside: rows of a batch do, columns do not.
+/// Returns whether each device's block is one piece of the whole tensor's
+/// row-major memory, and lies inside it. Blocks of rows are one piece, blocks
+/// of columns are not.
 bool isOnePiece(llvm::ArrayRef<int64_t> shape, const Sharding &sharding,
                 const Mesh &mesh);
 

@@ -35,8 +35,8 @@ namespace autopar {
 
 struct KernelGroup {
   GroupKind kind = GroupKind::Loops;
-  /// In program order: the ops that only this group computes, and the cheap ops
-  /// and reshapes that it repeats.
+  /// The ops in program order: those that only this group computes, and the
+  /// cheap ops and reshapes that it repeats.
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<mlir::Value> inputs;  // in order of first use
   llvm::SmallVector<mlir::Value> outputs; // in program order
@@ -58,8 +58,8 @@ struct WorkStep {
 
 struct KernelGroups {
   std::vector<KernelGroup> groups;
-  /// In an order that respects every dependence and stays close to the
-  /// program's.
+  /// The steps in an order that respects every dependence and stays close to
+  /// the program's.
   std::vector<WorkStep> steps;
 };
 

@@ -8,12 +8,13 @@
 
 namespace autopar {
 
-/// Which peak an op's floating-point operations run at; `tf32`: where the
-/// module allows it.
+/// The peak at which an op's floating-point operations run. `tf32` says that
+/// the module allows tf32.
 FlopsKind flopsKindOf(mlir::Operation *op, bool tf32);
 
-/// One launch: the operations of the body, what its operands and outputs hold.
-/// Of an operand that is only moved no more is read than is written of it.
+/// The work of one launch: the operations of the body, and the bytes of its
+/// operands and outputs. If the body only moves elements of an operand, no more
+/// bytes of it count than are written.
 KernelWork workOf(KernelOp kernel, bool tf32);
 
 } // namespace autopar

@@ -1,8 +1,8 @@
 //===- Reshard.h - The table of reshard steps and shortest paths over it --===//
 //
-// From one sharding of a value to another: a few kinds of steps, and Dijkstra
-// over the shardings between. Planning prices edges with the path's seconds;
-// Partition emits the same steps.
+// A reshard takes a value from one sharding to another by steps of a few kinds;
+// Dijkstra's algorithm finds the cheapest steps. Planning prices edges with the
+// seconds of the path, and Partition emits the same steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace autopar {
 
-/// The rows of the table. The first two are local, the others communicate.
+/// The kinds of steps. The first two are local, the others communicate.
 enum class ReshardKind {
   SliceBlock,    // replicated over `subAxes` -> split in `dim`
   KeepFirst,     // replicated over `subAxes` -> partial
@@ -31,7 +31,7 @@ inline bool isLocal(ReshardKind kind) {
   return kind == ReshardKind::SliceBlock || kind == ReshardKind::KeepFirst;
 }
 
-/// One step of a path. What it does to the value is in `after`.
+/// A step of a path. `after` is the value's sharding after the step.
 struct ReshardStep {
   ReshardKind kind;
   llvm::SmallVector<unsigned, 2> subAxes; // major to minor
@@ -39,38 +39,40 @@ struct ReshardStep {
   unsigned concatDim = 0;                 // AllToAll only
   ReduceKind reduce = ReduceKind::Sum; // of KeepFirst, ReduceScatter, AllReduce
   Sharding after;
-  /// What one device holds of the value at the step's wider side (AllGather:
-  /// the result; ReduceScatter, AllToAll, AllReduce: the operand; local steps:
-  /// the result); for Halo, what the busiest device receives.
+  /// The bytes of the value on one device, on the side of the step where these
+  /// are more: the result of AllGather and of local steps, the operand of
+  /// ReduceScatter, AllToAll and AllReduce. For Halo, the bytes that the
+  /// busiest device receives.
   int64_t bytes = 0;
   double seconds = 0; // as the cost function said
 };
 using ReshardPath = llvm::SmallVector<ReshardStep, 2>;
 
-/// Of a dimension of `size` in `parts` blocks: how many positions of its
-/// interval the busiest device does not hold, fill values not counted.
+/// A dimension of `size` is in `parts` blocks: how many positions of its
+/// interval the busiest device does not hold yet. Fill values do not count.
 int64_t haloSize(int64_t size, int64_t parts, const Interval &interval);
 
-/// Seconds of a step by its kind, sub-axes and bytes: nothing else is filled in
-/// yet. Never negative.
+/// The seconds of a step by its kind, sub-axes and bytes; no other field is
+/// filled in yet. The result is never negative.
 using ReshardCost = std::function<double(const ReshardStep &)>;
 
 /// The cheapest steps that turn `from` into `to`; ties go to fewer bytes, then
-/// fewer steps, then a fixed order. Empty when both are equal. nullopt: there
-/// is no legal path: `from` has an interval, or sub-axes of the time axis would
-/// have to communicate.
+/// fewer steps, then a fixed order. Empty when both are equal. It is nullopt if
+/// there is no legal path: `from` has an interval, or sub-axes of the time axis
+/// would have to communicate.
 std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
                                        llvm::ArrayRef<int64_t> shape,
                                        int64_t elementBytes, const Mesh &mesh,
                                        const ReshardCost &cost);
 
-/// Whether a change between values that are partial so reduces one of them.
+/// Returns whether a change from values that are partial so, to values that are
+/// partial so, performs a reduction.
 bool reduces(llvm::ArrayRef<Partial> from, llvm::ArrayRef<Partial> to);
 
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);
 
-/// Remembers paths by what they were asked for.
+/// Finds paths and remembers them by shardings, shape and bytes of an element.
 class ReshardCache {
 public:
   ReshardCache(const Mesh &mesh, ReshardCost cost)
@@ -86,7 +88,7 @@ private:
   llvm::StringMap<std::optional<ReshardPath>> paths;
 };
 
-/// Short text that tells shardings of one mesh apart.
+/// Appends short text that differs for different shardings of one mesh.
 void appendKey(std::string &key, const Sharding &sharding);
 
 } // namespace autopar

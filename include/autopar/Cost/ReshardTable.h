@@ -16,30 +16,33 @@ namespace autopar {
 
 class ReshardGraph;
 
-/// Prices of changes, which depend on the sub-axes of a mesh, not on its axes:
-/// tables of meshes with the same sub-axes on the same devices may share them,
-/// from any number of threads.
+/// Prices of changes of shardings. A price depends on the sub-axes of a mesh
+/// and not on its axes, so the tables of meshes with the same sub-axes on the
+/// same devices may share prices. All functions may be called from any number
+/// of threads.
 class ReshardPrices {
 public:
   ReshardPrices();
   ~ReshardPrices();
-  /// A number for `text`, which keys have in its place.
+  /// A number for `text`; keys hold the number in place of the text.
   uint64_t numberOf(llvm::StringRef text);
 
-  /// What is known of a change.
+  /// The known prices of a change.
   struct Change {
     std::mutex mutex;
     llvm::SmallDenseMap<int64_t, double, 4> seconds; // by bytes of an element
-    /// Made for the first price; null where the change has too many steps.
+    /// Made when the first price is asked for; null if the change has too many
+    /// steps.
     std::optional<std::unique_ptr<const ReshardGraph>> graph;
     Change();
     ~Change();
   };
-  /// The change that the key stands for. It stays where it is.
+  /// The change that the key stands for. The reference stays valid.
   Change &changeOf(llvm::ArrayRef<uint64_t> key);
 
 private:
-  /// Threads seldom meet at one of many.
+  /// A part of the table with its own lock: threads seldom need the same one of
+  /// many parts.
   struct Part {
     std::mutex mutex;
     llvm::StringMap<Change, llvm::BumpPtrAllocator> changes; // by keys' bytes
@@ -49,15 +52,16 @@ private:
   llvm::StringMap<uint64_t> numbers;
 };
 
-/// Prices of reshards on one mesh. Shardings and types are numbered, so that a
-/// price asked for again is one look-up. One that is not known yet is computed
-/// once for all that it is equal for: a dimension that stays as it is, or that
-/// divides evenly whatever it is split over, only scales the bytes, and the
-/// others may come in any order, unless several of them get halos.
+/// Prices of reshards on one mesh. Shardings and types are numbered, so that
+/// asking for a known price is one look-up. A new price is computed once for
+/// all reshards that cost the same: a dimension whose sharding stays, or whose
+/// size divides evenly however it is split, only scales the bytes, and the
+/// order of the other dimensions does not matter unless several of them get
+/// halos.
 class ReshardTable {
 public:
-  /// `price`: of the steps of the path that is shortest by `cost`, where they
-  /// cost something else; null: `cost`.
+  /// `cost` decides which path is shortest, and `price` what its steps cost. If
+  /// `price` is null, it is `cost`.
   ReshardTable(
       const Mesh &mesh, ReshardCost cost,
       std::shared_ptr<ReshardPrices> shared = std::make_shared<ReshardPrices>(),
@@ -67,14 +71,15 @@ public:
 
   unsigned numberOf(const Sharding &sharding);
   unsigned typeOf(llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
-  /// secondsOf reshardPath from one numbered sharding to another; infinity
-  /// where there is no path.
+  /// The seconds of the path from one numbered sharding to another; infinity if
+  /// there is no path.
   double seconds(unsigned from, unsigned to, unsigned type) {
     return seconds(from, to, type, prices);
   }
-  /// By numbers.
+  /// Prices by the numbers of both shardings and of the type.
   using Prices = llvm::DenseMap<uint64_t, double>;
-  /// The same, remembered in `known`: from several threads with one each.
+  /// Does the same and remembers prices in `known`. Several threads may call
+  /// it, each with its own `known`.
   double seconds(unsigned from, unsigned to, unsigned type,
                  Prices &known) const;
   double seconds(const Sharding &from, const Sharding &to,
@@ -98,7 +103,7 @@ private:
     int64_t size;
     unsigned from, to; // places in `dims`
   };
-  /// A change without what has no price.
+  /// A change without the parts that do not influence its price.
   struct Reduced {
     llvm::SmallVector<DimChange, 6> dims;
     unsigned from, to; // places in `partials`

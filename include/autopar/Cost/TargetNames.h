@@ -7,7 +7,7 @@
 
 namespace autopar {
 
-// What `autopar.target` says of the module.
+// The values of the module's attribute `autopar.target`.
 inline constexpr llvm::StringLiteral kTargetCpu = "cpu";
 inline constexpr llvm::StringLiteral kTargetCuda = "cuda";
 inline constexpr llvm::StringLiteral kTargetEmulated = "emulated";

@@ -1,8 +1,8 @@
 //===- TargetTable.h - What a target fuses and its libraries do -*- C++ -*-===//
 //
-// Passes before Lowering read the table, never the kind of device. A module
-// says which by its attribute `autopar.target`: "cpu" (or none), "cuda", or
-// "emulated", which has the table of "cuda".
+// Passes before Lowering read this table and never ask for the kind of device.
+// A module names its target by the attribute `autopar.target`: "cpu" (or none),
+// "cuda", or "emulated", which has the table of "cuda".
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,38 +18,38 @@ namespace autopar {
 inline constexpr llvm::StringLiteral kTarget = "autopar.target";
 
 enum class GroupKind { Contraction, Convolution, Loops };
-/// Of what a library call computes.
+/// The kind of the kernel group that becomes such a library call.
 inline GroupKind groupKindOf(CallKind kind) {
   return kind == CallKind::Gemm ? GroupKind::Contraction
                                 : GroupKind::Convolution;
 }
 enum class EpilogueStep { Bias, Activation, Addend };
 
-/// What calls of one kind compute.
+/// The library calls of one kind: their epilogues, element types and layouts.
 struct LibraryCalls {
   using Epilogue = llvm::SmallVector<EpilogueStep, 3>;
-  /// Alternatives; each a list of steps in the order in which the library
-  /// applies them, any of which may be left out.
+  /// Alternatives. Each is a list of steps in the order in which the library
+  /// applies them; any of the steps may be left out.
   llvm::SmallVector<Epilogue, 2> epilogues;
   llvm::SmallVector<Activation> activations;
-  /// Element types of calls; what is of another type is loops.
+  /// The element types of calls. Ops of other types become loops.
   bool f32 = true, f16 = false, bf16 = false, others = false;
   /// The library may write its result over the addend.
   bool inPlace = false;
-  /// A constant that other work reads as it is, calls read so too: packed
-  /// beside it, an embedding that is also a vocabulary's matrix would be there
-  /// twice, most of some models.
+  /// Calls read a constant in its plain form if other work of the step reads it
+  /// so. A packed form beside it would hold it twice: an embedding that is also
+  /// the vocabulary's matrix is most of some models.
   bool readsPlainConstants = false;
-  /// Of GEMMs that tensor cores compute: rows in memory are a multiple of so
-  /// many bytes, or kernels are several times slower. 0: they need not be.
+  /// GEMMs on tensor cores are several times slower unless each row in memory
+  /// is a multiple of so many bytes. 0: any length is as fast.
   int64_t alignedBytes = 0;
-  /// Of convolutions: f32 filters' gradients are computed from images as they
-  /// are, without epilogues (CallKind::FilterGradient).
+  /// Convolutions: the library computes the gradients of f32 filters from
+  /// images as they are, without epilogues (CallKind::FilterGradient).
   bool filterGradients = false;
 
   bool take(mlir::Type elementType) const;
   bool take(Activation activation) const;
-  /// Some epilogue has these steps in this order.
+  /// Returns whether some epilogue has these steps in this order.
   bool take(llvm::ArrayRef<EpilogueStep> steps) const;
 };
 
@@ -60,20 +60,21 @@ struct TargetTable {
   /// Inputs are read where the host holds them if a device's block is one piece
   /// there; otherwise, and on other targets, each step copies them.
   bool readsHeldInputs = false;
-  /// Calls read a constant in a packed form, made of it at load, and both are
-  /// there meanwhile.
+  /// Calls read a constant in a packed form that is made at load; both forms
+  /// are in memory while it is made.
   bool copiesToPack = false;
-  /// Depthwise f32 convolutions of lines and images that add at most
-  /// so many terms per element are as fast on row-major ones, if rows of the
-  /// result have at least so many elements: shorter ones leave too much of
-  /// their vectors empty.
+  /// A depthwise f32 convolution of lines or images is as fast on row-major
+  /// tensors if it adds at most mostRowMajorTerms terms per element and the
+  /// rows of its result have at least leastRowMajorRow elements. Shorter rows
+  /// leave too much of each vector empty.
   int64_t mostRowMajorTerms = 0, leastRowMajorRow = 0;
-  /// Keeps kernels compilable.
+  /// The most ops in one kernel; longer kernels take too long to compile.
   unsigned maxOps = 64;
   CommunicationRules communication;
 
-  /// Whether a step's call of `kind` reads a constant packed; `isReadPlain`:
-  /// other work of the step reads it as it is.
+  /// Returns whether a step's call of `kind` reads a constant in packed form.
+  /// `isReadPlain` says that other work of the step reads the constant in its
+  /// plain form.
   bool packs(GroupKind kind, bool isReadPlain) const {
     return !(isReadPlain && calls(kind).readsPlainConstants);
   }
@@ -85,7 +86,7 @@ struct TargetTable {
 
 /// The table of the target of that name (TargetNames.h).
 const TargetTable &targetTable(llvm::StringRef target);
-/// The table of the target of the module that `op` is or is in.
+/// The table for the target of the module that `op` is, or is in.
 const TargetTable &targetTable(mlir::Operation *op);
 
 } // namespace autopar

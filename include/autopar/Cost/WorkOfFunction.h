@@ -9,18 +9,19 @@
 
 namespace autopar {
 
-/// The value whose memory `value` names: what its reshapes read.
+/// The value whose memory `value` names: reshapes are followed to their
+/// operand.
 mlir::Value storageOf(mlir::Value value);
 
-/// Which results of `func` need a copy because their memory is an argument's or
-/// another result's. A setup value may be one more name of a parameter, and a
-/// state may stay what it is.
+/// Tells for each result of `func` whether it needs a copy because its memory
+/// is that of an argument or of another result. A setup value may be another
+/// name of a parameter, and a state may stay as it is; both need no copy.
 llvm::SmallVector<bool> resultsToCopy(mlir::func::FuncOp func);
 
 /// A work list whose buffers are the storages of a function's values.
 class FunctionWork {
 public:
-  /// The arguments of `func` and no items yet.
+  /// Begins with buffers for the arguments of `func` and without items.
   explicit FunctionWork(mlir::func::FuncOp func);
   void addResult(mlir::func::FuncOp func, unsigned result, unsigned buffer);
   WorkItem &add(mlir::ValueRange reads, mlir::ValueRange writes);
@@ -28,7 +29,7 @@ public:
   unsigned bufferOf(mlir::Value value);
 
   WorkList list;
-  /// Of list.states, by number of the result.
+  /// The number of the result for each entry of list.states.
   llvm::SmallVector<unsigned> stateResults;
 
 private:

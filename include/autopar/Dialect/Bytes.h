@@ -8,19 +8,20 @@
 
 namespace autopar {
 
-/// Bytes of one element; an i1 takes one.
+/// The bytes of one element; an i1 takes one byte.
 inline int64_t elementBytes(mlir::Type element) {
   return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
-/// Bytes of a dense tensor or memref.
+/// The bytes of a dense tensor or memref.
 inline int64_t bytesOf(mlir::Type type) {
   auto shaped = llvm::cast<mlir::ShapedType>(type);
   return shaped.getNumElements() * elementBytes(shaped.getElementType());
 }
 
-/// Elements from the first one of the value that an autopar.buffer names to the
-/// first one of the buffer, which is not 0 if the buffer is a part of it.
+/// An autopar.buffer names a value, or a part of one. The number of elements
+/// from the value's first element to the buffer's first element; 0 unless the
+/// buffer is a part.
 inline int64_t elementOffset(mlir::Type type) {
   auto memref = llvm::dyn_cast<mlir::MemRefType>(type);
   if (!memref || memref.getLayout().isIdentity())
@@ -31,7 +32,7 @@ inline int64_t elementOffset(mlir::Type type) {
   return known && !mlir::ShapedType::isDynamic(offset) ? offset : 0;
 }
 
-/// The same in bytes.
+/// The same distance in bytes.
 inline int64_t byteOffset(mlir::Type type) {
   auto shaped = llvm::cast<mlir::ShapedType>(type);
   return elementOffset(type) * elementBytes(shaped.getElementType());

@@ -9,9 +9,9 @@
 
 namespace autopar {
 
-/// MLIR's canonicalizer without its simplification of control flow, which walks
-/// all regions again: until kernels become control flow each region has one
-/// block, and dead ops go with the patterns.
+/// MLIR's canonicalizer without its simplification of control flow, which would
+/// walk all regions again. Until kernels become control flow each region has
+/// one block, and the patterns remove dead ops.
 inline std::unique_ptr<mlir::Pass> createCanonicalizer() {
   return mlir::createCanonicalizerPass(
       mlir::GreedyRewriteConfig()

@@ -271,7 +271,7 @@ def Autopar_ScatterOp : Autopar_LocalizedOp<"scatter", [], ["getFlops", "getPrec
   let extraClassDeclaration = [{
     /// How many of the indices' dimensions come first in the result too.
     int64_t getBatchRank() { return getBatched() ? getDim() : 0; }
-    /// Of the indices at one point of the batch.
+    /// Returns the shape of the indices without the batch dimensions.
     llvm::ArrayRef<int64_t> getPointShape() {
       return getIndices().getType().getShape().drop_front(getBatchRank());
     }

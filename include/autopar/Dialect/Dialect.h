@@ -26,8 +26,8 @@
 
 namespace autopar {
 
-/// The mesh that `symbol` names in the symbol table around `from`; an error at
-/// `from` if there is none.
+/// The mesh that `symbol` names in the symbol table around `from`. If there is
+/// none, an error is reported at `from`.
 mlir::FailureOr<Mesh> lookupMesh(mlir::Operation *from,
                                  mlir::FlatSymbolRefAttr symbol);
 
@@ -35,18 +35,18 @@ mlir::FailureOr<Mesh> lookupMesh(mlir::Operation *from,
 /// location made by the importer is NameLoc(node name).
 llvm::StringRef nodeName(mlir::Location loc);
 
-/// An error at `op`, which says `name`, unless `attribute` is a sharding of a
-/// value of `type` over a mesh that exists.
+/// Checks that `attribute` is a sharding of a value of `type` over a mesh that
+/// exists. If not, an error that says `name` is reported at `op`.
 mlir::LogicalResult verifySharding(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute attribute, mlir::Type type);
 
-/// Numbers of the argument that is a state and of the result that is its next
-/// value.
+/// A state: the number of the argument that holds it, and the number of the
+/// result that is its next value.
 struct StatePair {
   unsigned argument, result;
 };
-/// The states of a function, in the order of its arguments; verified to have a
-/// next value each.
+/// The states of a function, in the order of its arguments. The verifier has
+/// checked that each has a next value.
 llvm::SmallVector<StatePair> statesOf(mlir::FunctionOpInterface function);
 
 } // namespace autopar

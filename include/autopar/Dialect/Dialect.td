@@ -227,7 +227,7 @@ def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {
   let assemblyFormat = "`<` $name (`,` `role` `=` $role^)? `>`";
   let builders = [AttrBuilder<(ins "::mlir::StringAttr":$name),
                               "return $_get($_ctxt, name, ::autopar::OutputRole::Model);">,
-                  /// What the compiler adds is called as its role is.
+                  /// An output that the compiler adds has its role's name.
                   AttrBuilder<(ins "::autopar::OutputRole":$role),
                               "return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ::autopar::stringifyOutputRole(role)), role);">];
 }

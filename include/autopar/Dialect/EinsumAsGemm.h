@@ -26,17 +26,17 @@ struct EinsumAsGemm {
   llvm::SmallVector<int64_t, 4> batch;
   int64_t m = 1, n = 1, k = 1;
   llvm::SmallVector<int64_t, 6> aStrides, bStrides, cStrides;
-  /// The trailing result dimensions that n is made of: a bias of that shape is
-  /// one value per column.
+  /// The trailing dimensions of the result that make up n. A bias with their
+  /// shape has one value per column.
   llvm::SmallVector<int64_t, 2> columnShape;
 };
 
 /// At most this many batch dimensions remain after collapsing.
 inline constexpr size_t kMaxGemmBatch = 4;
 
-/// The GEMM that computes the einsum without copies; nullopt if there
-/// is none: contracted letters that do not collapse to one dimension, a matrix
-/// without a contiguous dimension, or too many batch dimensions. C's columns
+/// The GEMM that computes the einsum without copies. It is nullopt if there is
+/// none: contracted letters do not collapse to one dimension, a matrix has no
+/// contiguous dimension, or there are too many batch dimensions. C's columns
 /// (n) are always contiguous; in A and B either dimension of the matrix is.
 std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
                                          llvm::StringRef rhsLetters,
@@ -44,21 +44,22 @@ std::optional<EinsumAsGemm> einsumAsGemm(llvm::StringRef lhsLetters,
                                          llvm::ArrayRef<int64_t> lhsShape,
                                          llvm::ArrayRef<int64_t> rhsShape);
 std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op);
-/// The same GEMM on operands that are stored in these layouts; nullopt where it
-/// is another one, or none.
+/// The same GEMM on operands that are stored in these layouts. It is nullopt if
+/// on these layouts the einsum is another GEMM, or none.
 std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
                                          llvm::ArrayRef<int64_t> lhsLayout,
                                          llvm::ArrayRef<int64_t> rhsLayout);
 
-/// How many elements further each dimension of a GEMM's tensors goes so that
-/// their rows in memory are aligned.
+/// The elements by which each dimension of a GEMM's tensors grows so that their
+/// rows in memory are aligned.
 struct GemmGrowth {
   llvm::SmallVector<int64_t> lhs, rhs, result;
 };
-/// Of an einsum that is a GEMM: the growth that makes its contiguous rows
-/// multiples of `bytes`. Padded with zeros, operands give the same sums, and a
-/// result whose first elements are the unpadded one's. Rows of several
-/// dimensions stay as they are. Nullopt: no einsum, no GEMM, nothing to align.
+/// The growth that makes the contiguous rows of an einsum that is a GEMM
+/// multiples of `bytes`. Operands that are padded with zeros give the same
+/// sums, and the first elements of the padded result are the unpadded result.
+/// Rows of several dimensions do not grow. It is nullopt if the op is no
+/// einsum, the einsum no GEMM, or nothing has to be aligned.
 std::optional<GemmGrowth> alignedGrowth(mlir::Operation *op, int64_t bytes);
 
 } // namespace autopar

@@ -7,12 +7,14 @@
 
 namespace autopar {
 
-/// Module: the recipe of the training whose model this one evaluates.
+/// Attribute of the module: the recipe of the training whose model this module
+/// evaluates.
 inline constexpr llvm::StringLiteral kEvaluation = "autopar.evaluation";
-/// Module: its metrics, and when the training asks for them, as the manifest
-/// has them (docs/RuntimeABI.md).
+/// Attribute of the module: the metrics of the evaluation, and when the
+/// training asks for them, in the form of the manifest (docs/RuntimeABI.md).
 inline constexpr llvm::StringLiteral kMetrics = "autopar.metrics";
-/// Module: the name of the input that says which rows of a batch count.
+/// Attribute of the module: the name of the input that says which rows of a
+/// batch count.
 inline constexpr llvm::StringLiteral kCountedRows = "autopar.counted_rows";
 
 } // namespace autopar

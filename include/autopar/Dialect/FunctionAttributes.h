@@ -7,19 +7,20 @@
 
 namespace autopar {
 
-/// Sets the attribute `name` of each argument; null: that one stays as it is.
-/// Set one by one, each would make a list of all of them.
+/// Sets the attribute `name` of each argument; an argument with null stays as
+/// it is. Setting them one by one would build the list of all attributes for
+/// each argument.
 void setArgAttrs(mlir::func::FuncOp function, llvm::StringRef name,
                  llvm::ArrayRef<mlir::Attribute> attributes);
-/// The same of results.
+/// The same for results.
 void setResultAttrs(mlir::func::FuncOp function, llvm::StringRef name,
                     llvm::ArrayRef<mlir::Attribute> attributes);
 
-/// The pipeline stage that a function, or an op of @step, is in; 0 where there
-/// is none.
+/// The pipeline stage of a function, or of an op of @step; 0 without an
+/// attribute.
 int64_t stageOf(mlir::Operation *op);
 
-/// Whether it is `@step`, or the `@step_s` of a stage.
+/// Returns whether the function is `@step`, or the `@step_s` of a stage.
 bool isStep(mlir::func::FuncOp function);
 
 } // namespace autopar

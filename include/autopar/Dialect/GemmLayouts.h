@@ -8,14 +8,15 @@
 
 namespace autopar {
 
-/// The layouts that the inputs of `kernel`, a GEMM, had better have. A library
-/// reads matrices by strides: images stay as they are where that is the same
-/// GEMM, and those that kernels transpose are read where they were, which
-/// changes the kernel's operands and body. All else is row-major.
+/// The layouts in which `kernel`, a GEMM, had best read its inputs. The library
+/// reads matrices by strides. So images stay as they are stored if that is the
+/// same GEMM, and images that a kernel only transposes are read from where they
+/// were before, for which this function changes the operands and the body of
+/// `kernel`. All other inputs are row-major.
 llvm::SmallVector<Layout>
 readImages(KernelOp kernel, llvm::function_ref<Layout(mlir::Value)> layoutOf);
 
-/// Whether `op` is a kernel that does no more than transpose its operand.
+/// Returns whether `op` is a kernel that only transposes its operand.
 bool isTransposing(mlir::Operation *op);
 
 } // namespace autopar

@@ -1,8 +1,8 @@
 //===- JsonAttributes.h - JSON values as attributes -------------*- C++ -*-===//
 //
-// What has a file format (clusters, requests, plans) stands in a module as the
-// attributes of the same structure: objects are dictionaries, and one reader
-// serves both.
+// Clusters, requests and plans have a file format in JSON. In a module they are
+// attributes of the same structure, in which objects are dictionaries, so that
+// one reader serves both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,14 @@
 
 namespace autopar {
 
-/// Objects, arrays, strings, booleans, 64-bit integers and doubles; null is a
-/// unit attribute.
+/// The attribute for a JSON value: an object, an array, a string, a boolean, a
+/// 64-bit integer or a double; null becomes a unit attribute.
 mlir::Attribute attributeFromJSON(mlir::MLIRContext *context,
                                   const llvm::json::Value &value);
 
-/// The inverse; null also for an attribute of another kind. Strings are those
-/// of the attribute, and the value must not outlive its context.
+/// The JSON value for an attribute; null also for an attribute of another kind.
+/// The value refers to the strings of the attribute, so it must not outlive the
+/// context.
 llvm::json::Value toJSON(mlir::Attribute attribute);
 
 } // namespace autopar

@@ -1,7 +1,7 @@
 //===- Layout.h - The order of a tensor's dimensions in memory --*- C++ -*-===//
 //
-// Tensors have no layout. A buffer has: it is dense, and its dimensions are
-// stored in some order. A buffer's memref says so by its strides.
+// A tensor has no layout. A buffer has one: it is dense, and its dimensions are
+// stored in some order, which the strides of the buffer's memref express.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,32 +14,32 @@
 
 namespace autopar {
 
-/// Dimensions from the outermost in memory to the contiguous one, e.g.
-/// [0, 2, 3, 1] for images with channels last. Empty: row-major.
+/// The dimensions from the outermost in memory to the contiguous one: [0, 2, 3,
+/// 1] for images with channels last. An empty list means row-major.
 using Layout = llvm::SmallVector<int64_t, 4>;
 
-/// The order as a list also where it is row-major.
+/// The order as a full list, also if it is row-major.
 Layout fullLayout(llvm::ArrayRef<int64_t> layout, size_t rank);
-/// Empty if the order is row-major.
+/// The layout for an order: empty if the order is row-major.
 Layout shortLayout(llvm::ArrayRef<int64_t> layout);
-/// [n, c, spatial...] as [n, spatial..., c].
+/// The layout that stores [n, c, spatial...] as [n, spatial..., c].
 Layout channelsLast(size_t rank);
 
-/// [n, c, ...] as [c, n, ...].
+/// The layout that stores [n, c, ...] as [c, n, ...].
 Layout batchExchanged(size_t rank);
 
-/// The one name of a layout of `shape` among those that name the same memory: a
-/// dimension of size 1 follows the one before it in the shape. Empty also where
-/// that makes it row-major, and for tensors without elements.
+/// The canonical layout of `shape` among those that name the same memory: a
+/// dimension of size 1 follows the dimension before it in the shape. It is
+/// empty if that is row-major, and for tensors without elements.
 Layout canonicalLayout(llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<int64_t> layout);
 
-/// Whether a dense tensor of `shape` has each element at the same place in both
-/// layouts: they differ in dimensions of size 1 only.
+/// Returns whether a dense tensor of `shape` has each element at the same place
+/// in both layouts, which then differ in dimensions of size 1 only.
 bool sameMemory(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a,
                 llvm::ArrayRef<int64_t> b);
 
-/// `values`, one per dimension, in the order of memory.
+/// Reorders `values`, one per dimension, into the order of memory.
 template <typename T>
 llvm::SmallVector<T> inMemoryOrder(llvm::ArrayRef<T> values,
                                    llvm::ArrayRef<int64_t> layout) {
@@ -49,38 +49,38 @@ llvm::SmallVector<T> inMemoryOrder(llvm::ArrayRef<T> values,
   return result;
 }
 
-/// The dense memref for `tensor` in `layout`.
+/// The type of the dense memref that holds `tensor` in `layout`.
 mlir::MemRefType bufferType(mlir::RankedTensorType tensor,
                             llvm::ArrayRef<int64_t> layout);
-/// The inverse: the layout of a dense memref. Row-major for a tensor.
+/// The layout of a dense memref; row-major for a tensor.
 Layout layoutOf(mlir::Type type);
 
-/// The layout in which shape `to` names the elements of shape `from` in
-/// `layout`: both have the same elements in row-major order of their indices,
-/// and each keeps its place in memory. nullopt if there is none: a dimension of
-/// `to` would step by two strides.
+/// The shapes `from` and `to` have the same elements in row-major order of
+/// their indices, as before and after a reshape. The layout of `to` in which
+/// each element keeps the place that it has in `from` in `layout`; nullopt if
+/// there is none, because a dimension of `to` would need two strides.
 std::optional<Layout> viewLayout(llvm::ArrayRef<int64_t> from,
                                  llvm::ArrayRef<int64_t> layout,
                                  llvm::ArrayRef<int64_t> to);
 
-/// The layout of `to` in which `op` touches its memory in the same order as
-/// that of `from` in `layout`; both are operands or results of `op`. Of a view
-/// it is viewLayout's, which names the same memory. Of other ops it is a good
-/// choice, no more: dimensions correspond if they have factors of the sharding
-/// rule in common; those left over on both sides correspond in order. nullopt
-/// if there is none: a dimension of `to` would not be in one piece, or
-/// corresponds to nothing.
+/// `from` and `to` are operands or results of `op`. The layout of `to` in which
+/// `op` touches its memory in the same order as the memory of `from` in
+/// `layout`. For a view it is viewLayout, which names the same memory. For
+/// other ops it is only a good choice: dimensions correspond if they have
+/// factors of the sharding rule in common, and those left over on both sides
+/// correspond in order. It is nullopt if a dimension of `to` would not be in
+/// one piece, or corresponds to nothing.
 std::optional<Layout> carryLayout(mlir::Operation *op, mlir::Value from,
                                   llvm::ArrayRef<int64_t> layout,
                                   mlir::Value to);
 
-/// The operand of `op` that holds images [n, c, spatial...], if the library
-/// that computes `op` cares for the layout of them and of its result.
+/// The operand of `op` that holds images [n, c, spatial...], if a library
+/// computes `op` and the layout of images and result matters to it.
 std::optional<mlir::Value> imageOperandOf(mlir::Operation *op);
 
-/// How many terms each element of the result of an op that has an
-/// imageOperandOf adds up, if they are of one channel of many: of a depthwise
-/// convolution.
+/// The number of terms that each element of the result adds up, if the op has
+/// an imageOperandOf and is a depthwise convolution, whose elements add up
+/// terms of one channel of many.
 std::optional<int64_t> depthwiseTerms(mlir::Operation *op);
 
 } // namespace autopar

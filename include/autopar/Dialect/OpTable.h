@@ -1,9 +1,9 @@
 //===- OpTable.h - One function per op, found by the op ---------*- C++ -*-===//
 //
-// What a library knows of each op is a set of overloads, one per op, in the
-// file of the op's family. Each family adds its own to the library's table,
-// which tries all ops of the dialect: an overload that is written is found, and
-// no list of ops is kept anywhere else.
+// A library keeps its knowledge about ops in a set of overloads, one per op,
+// each in the file of the op's family. Each family adds its overloads to the
+// library's table, which tries them on all ops of the dialect. So an overload
+// that is written is found, and nobody keeps another list of ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,8 @@
 
 namespace autopar {
 
-/// Functions of an op that are called as (op, arguments...).
+/// A table of functions, one per kind of op, that are called as (op,
+/// arguments...).
 ///
 ///     using EvaluateTable = OpTable<Tensor, Operands>;
 ///     void addReductions(EvaluateTable &table) { // ends Reduction.cpp
@@ -30,7 +31,8 @@ template <typename Result, typename... Args> class OpTable {
 public:
   using Function = std::function<Result(mlir::Operation *, Args...)>;
 
-  /// Adds the ops that `overloads` takes and returns exactly `Result` for.
+  /// Adds an entry for each op that `overloads` accepts and for which it
+  /// returns exactly `Result`.
   template <typename Overloads> void add(Overloads overloads) {
     addAll<Overloads,
 #define GET_OP_LIST
@@ -38,7 +40,7 @@ public:
            >(overloads);
   }
 
-  /// A table of one set of overloads.
+  /// Makes a table of one set of overloads.
   template <typename Overloads> static OpTable of(Overloads overloads) {
     OpTable table;
     table.add(overloads);

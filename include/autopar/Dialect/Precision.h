@@ -8,24 +8,26 @@
 
 namespace autopar {
 
-/// On the module: one of kPrecisions; absent: "fp32".
+/// Attribute of the module: one of kPrecisions; without it "fp32".
 inline constexpr llvm::StringLiteral kPrecision = "autopar.precision";
 inline constexpr llvm::StringRef kPrecisions[] = {"fp32", "tf32", "bf16",
                                                   "fp16"};
 
-/// On the module: devices may add up their parts of a gradient in the type in
-/// which they were computed. Absent: in the gradient's own.
+/// Attribute of the module: devices may add up their parts of a gradient in the
+/// type in which the parts were computed. Without it they add them up in the
+/// gradient's own type.
 inline constexpr llvm::StringLiteral kNarrowGradientSums =
     "autopar.narrow_gradient_sums";
 
-/// Operands for an op that says nothing.
+/// The op's class; Operands for an op that states none.
 PrecisionClass precisionClassOf(mlir::Operation *op);
 
-/// `value`, a tensor, converted to the element type, at the builder's place.
+/// Converts `value`, a tensor, to the element type, at the builder's place.
 mlir::Value convertTo(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value value, mlir::Type element);
 
-/// Whether matrix multiplications of f32 may round their operands to tf32.
+/// Returns whether the module allows matrix multiplications of f32 to round
+/// their operands to tf32.
 bool allowsTf32(mlir::ModuleOp module);
 
 } // namespace autopar

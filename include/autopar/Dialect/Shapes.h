@@ -10,17 +10,17 @@
 
 namespace autopar {
 
-/// Of a tensor or a buffer.
+/// The shape of a tensor or a buffer.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getShape();
 }
 
-/// How many a tensor or a buffer has.
+/// The number of elements of a tensor or a buffer.
 inline int64_t elementsOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getNumElements();
 }
 
-/// Of the last dimension that has several elements; 1 if none has.
+/// The size of the last dimension that has several elements; 1 if none has.
 inline int64_t innermostSize(llvm::ArrayRef<int64_t> shape) {
   for (int64_t size : llvm::reverse(shape))
     if (size != 1)

@@ -8,26 +8,27 @@
 
 namespace autopar {
 
-/// Positions first, first + step, ... of a window.
+/// The positions first, first + step, ... of a window.
 struct Positions {
   int64_t first, step, count;
 };
 
-/// Points start, start + stride, ... of a dimension that windows read with the
-/// same positions.
+/// A phase: the points start, start + stride, ... of a dimension, which windows
+/// read with the same positions.
 struct StridePhase {
   Positions positions;
-  int64_t start, count; // of the points
+  int64_t start, count; // the first point, and how many there are
   int64_t offset;       // the window that reads `start` with the first position
   int64_t dilation;     // windows from one position to the next
 
-  /// Those that the window reads with position `first` and none before it.
+  /// The points that windows read with position `first` and with no position
+  /// before it.
   static std::optional<StridePhase> of(int64_t first, int64_t window,
                                        int64_t stride, int64_t dilation,
                                        int64_t padLow, int64_t size);
 };
 
-/// A tensor that is put together from its phases: one has every strides-th
+/// A tensor that is put together from its phases. A phase has every strides-th
 /// point of each dimension.
 class Interleaving {
 public:
@@ -36,10 +37,10 @@ public:
   Interleaving(TensorBuilder &b, Sizes strides, mlir::RankedTensorType type)
       : b(b), strides(strides), type(type) {}
 
-  /// Adds `part` to what is at starts, starts + strides, ..., as many points as
-  /// it has; what would be outside is cut off.
+  /// Adds `part` to the points starts, starts + strides, ...; points outside of
+  /// the tensor are cut off.
   void add(Sizes starts, mlir::Value part);
-  /// Zero where nothing was added.
+  /// The whole tensor; it is zero where nothing was added.
   mlir::Value join() const;
 
 private:

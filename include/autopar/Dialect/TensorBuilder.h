@@ -7,8 +7,8 @@
 
 namespace autopar {
 
-/// Builds ops at one place in IR, with one location. Result types follow from
-/// the operands; two operands have one type.
+/// Builds ops at one place in IR, with one location. The types of results
+/// follow from the operands; two operands must have one type.
 class TensorBuilder {
 public:
   using Value = mlir::Value;
@@ -21,7 +21,7 @@ public:
 
   Value splat(mlir::RankedTensorType type, double value);
   Value splatLike(Value like, double value);
-  /// Of rank 0.
+  /// A constant of rank 0.
   Value scalar(mlir::Type element, double value);
 
   //===--- Elementwise ---===//
@@ -38,40 +38,41 @@ public:
   Value compare(ComparePredicate predicate, Value lhs, Value rhs);
   Value compare(ComparePredicate predicate, Value lhs, double rhs);
   Value select(Value condition, Value onTrue, Value onFalse);
-  /// `value` where the condition holds, else zero.
+  /// Selects `value` where the condition holds, and zero elsewhere.
   Value selectOrZero(Value condition, Value value);
 
   //===--- Shape ---===//
 
-  /// Position along `dim` of a tensor of this shape.
+  /// A tensor of this shape whose elements are their positions along `dim`.
   Value iota(Sizes shape, mlir::Type element, int64_t dim);
   Value reshape(Value value, Sizes shape);
   Value transpose(Value value, Sizes perm);
   /// Dimension i of the operand becomes dimension dims[i] of `shape`.
   Value broadcast(Value value, Sizes shape, Sizes dims);
-  /// A scalar, as every element of a tensor of this shape.
+  /// A tensor of this shape whose elements all are the scalar.
   Value broadcast(Value scalar, Sizes shape) {
     return broadcast(scalar, shape, {});
   }
-  /// Elements [start, start + size) of each dimension, by steps.
+  /// The elements [start, start + size) of each dimension, by steps.
   Value slice(Value value, Sizes starts, Sizes sizes, Sizes steps);
-  /// Elements [start, start + size) of one dimension.
+  /// The elements [start, start + size) of one dimension.
   Value slice(Value value, int64_t dim, int64_t start, int64_t size);
   Value concat(mlir::ValueRange values, int64_t dim);
-  /// Zeros, or another number, around the operand.
+  /// Pads the operand with zeros, or with another number.
   Value pad(Value value, Sizes low, Sizes high, double filled = 0);
-  /// The inverse of a slice of a tensor of `shape`: each element at its place,
-  /// zeros elsewhere.
+  /// The inverse of a slice of a tensor of `shape`: each element is at its
+  /// place, and zeros are elsewhere.
   Value place(Value value, Sizes starts, Sizes steps, Sizes shape);
 
   //===--- Reductions and contractions ---===//
 
   Value reduce(ReduceKind kind, Value value, Sizes dims);
-  /// Over all dimensions.
+  /// Reduces over all dimensions.
   Value sum(Value value);
-  /// What was reduced over `dims`, back on the shape of `like`.
+  /// Broadcasts a value that was reduced over `dims` to the shape of `like`.
   Value spread(Value reduced, Value like, Sizes dims);
-  /// "ab,bc->ac": the result's sizes follow from the letters.
+  /// An einsum such as "ab,bc->ac"; the sizes of the result follow from the
+  /// letters.
   Value einsum(llvm::StringRef equation, Value lhs, Value rhs);
 
   mlir::OpBuilder &builder;

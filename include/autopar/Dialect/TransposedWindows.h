@@ -7,20 +7,20 @@
 
 namespace autopar {
 
-/// Where windows are, of each spatial dimension: element k of window i is at
+/// The places of windows in each spatial dimension: element k of window i is at
 /// i * stride + k * dilation - padLow.
 struct WindowSteps {
   llvm::ArrayRef<int64_t> strides, dilations, padLow;
 };
 
-/// Padding of dimension `dim` that a window may have: what is negative is cut
-/// off the operand.
+/// Turns negative padding of dimension `dim` into a slice of the operand, so
+/// that a window has no negative padding.
 mlir::Value cutPadding(TensorBuilder &b, mlir::Value x, int64_t dim,
                        int64_t &low, int64_t &high);
 
-/// What windows gave, [n, c, windows...], as an image that windows of stride 1
-/// read: spread apart by the strides, with padding from which they give an
-/// image of spatial shape `to`.
+/// Turns results of windows, [n, c, windows...], into an image that windows of
+/// stride 1 read: the elements are spread apart by the strides, and padded so
+/// that these windows give an image of spatial shape `to`.
 struct TransposedWindows {
   mlir::Value image;
   llvm::SmallVector<int64_t> low, high, strides;

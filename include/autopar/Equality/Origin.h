@@ -7,9 +7,9 @@
 
 namespace autopar {
 
-/// `autopar.origin` of part `number` (from 0, in program order) of what the
-/// composite with the origin `composite` decomposes into: `array<i64: 3>` ->
-/// `array<i64: 3, 1>`.
+/// The attribute `autopar.origin` for part `number` (from 0, in program order)
+/// of the ops into which the composite with the origin `composite` decomposes:
+/// `array<i64: 3>` -> `array<i64: 3, 1>`.
 inline mlir::DenseI64ArrayAttr originOfPart(mlir::DenseI64ArrayAttr composite,
                                             int64_t number) {
   llvm::SmallVector<int64_t> path(composite.asArrayRef());

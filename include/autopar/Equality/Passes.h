@@ -1,7 +1,7 @@
 //===- Passes.h - Proof that local programs compute the whole ---*- C++ -*-===//
 //
-// A library of its own: it knows the dialect and its sharding rules, and no
-// pass that makes local programs.
+// The equality checker is a library of its own. It knows the dialect and its
+// sharding rules, and none of the passes that make local programs.
 //
 //===----------------------------------------------------------------------===//
 

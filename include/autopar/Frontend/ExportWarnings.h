@@ -8,9 +8,10 @@
 
 namespace autopar {
 
-/// Where what is trained is not what the model's author has as parameters: one
-/// text per kind, with names and advice. `trained` are names of initializers,
-/// which the recipe names or, `byDefault`, the compiler chose.
+/// Warnings about tensors that would be trained although they are not the
+/// parameters of the model's author: one text per kind, with names and advice.
+/// `trained` are names of initializers. The recipe names them, or `byDefault`
+/// the compiler chose them. The kinds are:
 /// - tensors that an exporter computed from parameters and named itself;
 /// - parameters that the file lists, and whose nodes read other tensors;
 /// - one initializer that is the parameter of several layers;

@@ -13,58 +13,63 @@
 
 namespace autopar {
 
-/// On the module: the inputs that `--bind` gave a value, which are constants of
-/// the program, as
-/// `[{name = "rate", text = "16000", value = dense<16000> : tensor<i64>}]`.
+/// Attribute of the module: the inputs to which `--bind` gave a value, which
+/// are constants of the program: `[{name = "rate", text = "16000", value =
+/// dense<16000> : tensor<i64>}]`.
 inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
 
-/// Values of up to this many elements are texts in plan files and messages, and
-/// bytes in the program, which knows larger ones by their hash.
+/// A value of at most this many elements is written as text in plan files and
+/// messages, and as bytes in the program. Larger values are written as their
+/// hash.
 inline constexpr int64_t kWrittenElements = 64;
 
-/// On the module: results of @step, one boolean each, that a run may not find
-/// true, as `[{output = "If_3/violated/0", message = "node 'If_3' ..."}]`. With
-/// `places = ["a NaN in ...", ...]` the result is an i32 that may not be above
-/// 0: the number of the place that ends the message, from 1 on.
+/// Attribute of the module: results of @step, one boolean each, that end a run
+/// if they are true: `[{output = "If_3/violated/0", message = "node 'If_3'
+/// ..."}]`. With `places = ["a NaN in ...", ...]` the result is an i32 that
+/// ends the run if it is above 0: the number, counted from 1, of the place that
+/// ends the message.
 inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
 
-/// On the module: parts of inputs, from `starts` on and of `sizes`, whose
-/// elements a run may not find outside of [-size, size): they are indices of
-/// dimension `dim` of a tensor of the model, as `[{input = "ids", table =
+/// Attribute of the module: parts of inputs, given by `starts` and `sizes`,
+/// whose elements are indices of dimension `dim` of a tensor of the model. A
+/// run ends if one is outside of [-size, size): `[{input = "ids", table =
 /// "embedding.weight", dim = 0, size = 50, shape = [8, 2], starts = [0, 1],
-/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows. Labels of
-/// a loss, which are classes from 0 on, have a `text` that says so in place of
-/// table and dim, and `ignored`, where one more number is none.
+/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows. The
+/// labels of a loss are classes from 0 on. They have a `text` that says so in
+/// place of table and dim, and `ignored` if there is a number that stands for
+/// no class.
 inline constexpr llvm::StringLiteral kIndexBounds = "autopar.index_bounds";
 
-/// Adds a check to the module; without `places`, a boolean.
+/// Adds a check to the module; without `places` its result is a boolean.
 void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
               const llvm::Twine &message,
               llvm::ArrayRef<std::string> places = {});
 
-/// On the module: the weights that the program holds for one value only, since
-/// the importer looked at it, as `[{name = "scales", bytes = 16, content =
-/// "..."}]` with the hash of their bytes.
+/// Attribute of the module: the weights whose values the importer looked at, so
+/// that the program is right for these values only: `[{name = "scales", bytes =
+/// 16, content = "..."}]` with the hash of their bytes.
 inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
 
-/// On the module: whether tensors of floats are trained where a recipe names
-/// none, by the file that lists its module's parameters, as `{fc.weight = true,
-/// positions = false}`. Of others the graph decides.
+/// Attribute of the module: a file that lists its module's parameters says
+/// which tensors of floats are trained if the recipe names none, as `{fc.weight
+/// = true, positions = false}`. For tensors that are not listed the graph
+/// decides.
 inline constexpr llvm::StringLiteral kModuleTensors = "autopar.module_tensors";
 
-/// What a recipe says of the import of a model.
+/// The keys of a recipe that the import of a model depends on.
 struct TrainingOptions {
-  /// Probability of all Dropout nodes, in [0, 1); nothing: as each says.
+  /// The probability of all Dropout nodes, in [0, 1); without one each node has
+  /// its own.
   std::optional<double> dropout;
-  int64_t seed = 0; // of random numbers
-  /// Running variances are of n - 1 values, as PyTorch's, not of the
-  /// population.
+  int64_t seed = 0; // for random numbers
+  /// Running variances divide by n - 1, as PyTorch's do, and not by n.
   bool unbiasedVariance = false;
-  /// Names of tensors of floats that are parameters even if they are scalars.
+  /// The names of tensors of floats that are parameters even if they are
+  /// scalars.
   std::set<std::string> parameters;
 };
 
-/// An array of a file, the value that `--bind INPUT=@FILE` gives an input.
+/// An array of a file: the value that `--bind INPUT=@FILE` gives to an input.
 struct BoundArray {
   std::string dtype; // "i64", "f32", ..., as the runtime names them
   std::vector<int64_t> shape;
@@ -73,47 +78,48 @@ struct BoundArray {
 
 struct ImportOptions {
   ReadOptions read;
-  /// Texts of values by what `--bind` gives them to: numbers of a symbolic
-  /// dimension by its name, of dimension i of an input as `input.i`, which goes
-  /// before the name, or of an input of one element; lists `[[0,1],[2,3]]` of
-  /// other inputs. An input that has a value is no input of the program.
+  /// The texts that `--bind` gives, by name. A number belongs to a symbolic
+  /// dimension, to dimension i of an input (`input.i`, which takes precedence
+  /// over the dimension's name), or to an input of one element. A list such as
+  /// `[[0,1],[2,3]]` belongs to another input. An input that has a value is no
+  /// input of the program.
   std::map<std::string, std::string> bindings;
-  /// By input what files hold for it. `bindings` has the same as a list, or if
-  /// it is long a text that no value is written as: shape and hash.
+  /// The arrays that files give to inputs, by input. `bindings` has the same
+  /// array as a list, or if it is long as shape and hash.
   std::map<std::string, BoundArray> arrays;
 
-  /// Outputs by the inputs that they are in the next step: states, which begin
-  /// as zeros.
+  /// The states: for each input the output that is this input in the next step.
+  /// States begin as zeros.
   std::map<std::string, std::string> states;
 
   /// The model is trained: batch norm with training_mode takes the statistics
-  /// of the batch, and its running statistics are states; Dropout drops.
+  /// of the batch and keeps running statistics as states, and Dropout drops.
   std::optional<TrainingOptions> trained;
-  /// The program looks for its first NaN or infinity.
+  /// The program ends at its first NaN or infinity.
   bool checksNumerics = false;
 
-  /// An export for training becomes one for inference: batch norm takes its
-  /// running statistics, Dropout drops nothing.
+  /// An export for training is compiled for inference: batch norm takes its
+  /// running statistics, and Dropout drops nothing.
   bool evaluates = false;
 
-  /// Adds `IN=OUT` to the states. An error if it is no such text, or if IN or
-  /// OUT has another partner already.
+  /// Adds `IN=OUT` to the states. It is an error if the text is of another
+  /// form, or if IN or OUT has another partner already.
   llvm::Error addState(llvm::StringRef text);
-  /// Adds `NAME=VALUE`; of `NAME=@FILE` the file's array. An error if it is no
-  /// such text, or if NAME has another value already.
+  /// Adds `NAME=VALUE`, or for `NAME=@FILE` the file's array. It is an error if
+  /// the text is of another form, or if NAME has another value already.
   llvm::Error bind(llvm::StringRef text);
 };
 
 /// The model as a module with one function `@step` (docs/Architecture.md "After
 /// import"; `autopar-move-to-setup` then makes `@setup`). All errors of the
-/// model are reported, each naming its node, op and version; null if there
-/// was one. The model must outlive nothing: the module holds no weights.
+/// model are reported, each with its node, op and version; the result is then
+/// null. The module holds no weights and does not need the model any more.
 mlir::OwningOpRef<mlir::ModuleOp> importOnnx(const OnnxModel &model,
                                              const ImportOptions &options,
                                              mlir::MLIRContext *context);
 
-/// One line per row of the table of ops: name, since-version, inputs,
-/// attributes. For tests that compare it with the standard.
+/// The table of ops as text, a line per row: name, since-version, inputs,
+/// attributes. Tests compare it with the standard.
 void printOnnxOps(llvm::raw_ostream &os);
 
 } // namespace autopar

@@ -35,19 +35,20 @@ public:
   /// parameters whose place is not known (offset -1) this is the only way.
   llvm::Expected<std::vector<char>> readParameter(llvm::StringRef name) const;
 
-  /// Whether it is an initializer of the model's own graph: a weight, that
-  /// other files may have under this name; not a constant, nor inside a body.
+  /// Returns whether it is an initializer of the model's own graph: a weight,
+  /// that other files may have under this name; not a constant, nor inside a
+  /// body.
   bool isGraphInitializer(llvm::StringRef name) const;
   /// Initializers of the graph whose values the importer looked at, by name:
   /// the program holds for these values only.
   std::vector<std::string> knownInitializers() const;
-  /// Whether the file is a `.gz`, whose tensors are in no file.
+  /// Returns whether the file is a `.gz`, whose tensors are in no file.
   bool isPacked() const;
   /// Fails where a file that was read has changed since: what was read may be
   /// of two files.
   llvm::Error checkUnchanged() const;
 
-  /// What the importer walks; private to the Frontend.
+  /// The parsed file, which the importer walks; private to the Frontend.
   struct Contents;
   const Contents &contents() const { return *content; }
   Contents &contents() { return *content; }

@@ -10,17 +10,19 @@
 
 namespace autopar {
 
-/// An operator of the standard, for people.
+/// An operator of the standard, as `autopar ops` lists it.
 struct OnnxOpSupport {
   llvm::StringRef name;
-  std::vector<int64_t> versions; // of the standard; none: it is not compiled
-  llvm::StringRef leftOut;       // of it, or why it is not compiled
+  /// The versions of the standard that changed it; empty if it is not compiled.
+  std::vector<int64_t> versions;
+  /// The uses of it that are not compiled, or why it is not compiled at all.
+  llvm::StringRef leftOut;
 };
-/// By name; those that are compiled come first.
+/// All operators by name; those that are compiled come first.
 std::vector<OnnxOpSupport> onnxOpSupport();
 /// The oldest and newest version of the standard operators.
 std::pair<int64_t, int64_t> onnxOpsets();
-/// Types of tensors, as ONNX names them.
+/// The types of tensors that are compiled, as ONNX names them.
 std::vector<std::string> onnxElementTypes();
 
 } // namespace autopar

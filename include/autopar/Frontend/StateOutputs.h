@@ -7,8 +7,8 @@
 
 namespace autopar {
 
-/// On the module: the model's outputs that are states in the next step, by the
-/// states' names: `{h = "h_next"}`.
+/// Attribute of the module: the model's outputs that are states in the next
+/// step, by the states' names: `{h = "h_next"}`.
 inline constexpr llvm::StringLiteral kStateOutputs = "autopar.state_outputs";
 
 } // namespace autopar

@@ -17,30 +17,32 @@ struct TrainedTensor {
   std::function<llvm::Error(char *to)> read;
 };
 
-/// Tensors of a training by name. Those that may be states of a run, inputs of
-/// its model, are not required to be tensors of the model.
+/// The tensors of a training by name. A tensor that may be a state of a run,
+/// which is an input of the model, need not be a tensor of the model.
 struct TrainedTensors {
   std::string from; // the file or folder that has them, for messages
   std::map<std::string, TrainedTensor> tensors;
 };
 
-/// The report tells people what became of a model.
+/// Counts and names for a note to a person: what was changed in the copy of the
+/// model.
 struct TrainedModelReport {
   unsigned replaced = 0; // tensors
-  /// Initializers of floats that are as they were.
+  /// Initializers of floats that were not changed.
   std::vector<std::string> untouched;
-  /// States of the training that are inputs of the model.
+  /// States of the training that are inputs of the model and no tensors.
   std::vector<std::string> inputs;
-  /// Batch norms that took the statistics of the batch, Dropout nodes that are
-  /// out, and tensors that only those read.
+  /// Batch norms that took the statistics of the batch, Dropout nodes that were
+  /// taken out, and tensors that only such nodes read.
   unsigned norms = 0, dropouts = 0, dropoutTensors = 0;
   std::string dataFile; // of external data; "" if there is none
 };
 
 /// Writes a copy of the model for inference, as `compile --evaluate` reads it,
 /// with these tensors in place of its own of the same names. External data go
-/// to OUTPUT.data. An error names the first tensor that the model has not, or
-/// with another type or shape; then nothing is written. The model is used up.
+/// to OUTPUT.data. An error names the first tensor that the model does not
+/// have, or has with another type or shape; then nothing is written. The call
+/// uses the model up.
 llvm::Expected<TrainedModelReport>
 writeTrainedModel(std::unique_ptr<OnnxModel> model,
                   const TrainedTensors &trained, llvm::StringRef output);

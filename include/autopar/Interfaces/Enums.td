@@ -12,7 +12,8 @@ def Autopar_ReduceKind : I32Enum<"ReduceKind", "how values combine", [
   let cppNamespace = "::autopar";
 }
 
-/// What an op is to the kernel-group analysis (Cost) and to Lowering.
+/// The kind of kernel that the op becomes. The kernel-group analysis (Cost)
+/// and Lowering read it.
 def Autopar_KernelClass : I32Enum<"KernelClass", "how an op becomes machine work", [
     I32EnumCase<"View", 0, "view">,                 // no work: reshape
     I32EnumCase<"Elementwise", 1, "elementwise">,   // each result element from the operands' elements at one index

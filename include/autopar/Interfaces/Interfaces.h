@@ -10,14 +10,14 @@
 
 namespace autopar {
 
-/// What localize needs to know beyond its operands and types.
+/// The facts that localize needs beside operands and types.
 struct Localization {
   const ShardingRule &rule;
   const Assignment &assignment;
   const Mesh &mesh;
   mlir::FlatSymbolRefAttr meshSymbol;
 
-  /// Sub-axes that split `factor`; empty: it is whole here.
+  /// The sub-axes that split `factor`; empty if each device has all of it.
   llvm::SmallVector<unsigned, 2> subAxes(unsigned factor) const {
     return subAxesOf(assignment, factor);
   }
@@ -33,42 +33,47 @@ mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands,
                             mlir::TypeRange resultTypes);
 
-/// How a loop nest computes an op.
+/// The way in which a loop nest computes an op.
 enum class LoopRole {
-  Source,       // no tensor is read: constant, iota, block_offset
-  Pointwise,    // result index i reads each operand at i
-  Spread,       // result index i reads the operand at a projection: broadcast
-  Remap,        // each result element is one operand element at another index
-  Scatter,      // like Remap, but contiguous reads become strided: transposes
-                // that move the innermost dimension
-  RowReduction, // reads whole rows of its operand: see getRowRank
-  Whole,        // needs a loop nest of its own: pool, scan, gather_nd, ...
+  Source,    // no tensor is read: constant, iota, block_offset
+  Pointwise, // the result element at index i reads each operand at i
+  Spread,    // the result element at index i reads the operand at some of the
+             // indices in i: broadcast
+  Remap,     // each result element is one operand element, at another index
+  Scatter,   // like Remap, but contiguous reads become strided: transposes
+             // that move the innermost dimension
+  RowReduction, // reads whole rows of its operand (getRowRank)
+  Whole,        // needs its own loop nest: pool, scan, gather_nd, ...
   View,         // same elements in the same order: no work
   Opaque,       // not a compute op: communication, return
 };
 
-/// What mixed precision does with an op, as PyTorch's autocast classes them.
+/// The types in which mixed precision computes an op, in the classes of
+/// PyTorch's autocast.
 enum class PrecisionClass {
   Low,      // einsum, convolution: in the low type, with sums in fp32
   Full,     // exp, log, powers, sums, softmax, norms: in fp32
   Operands, // in the widest type of the operands
-  Fixed,    // the op itself says its types: convert
+  Fixed,    // the op states its types itself: convert
 };
 
-/// By kernel class: Elementwise is Pointwise, Movement is Remap, a Reduction
-/// with rows is RowReduction; a View is a View, the rest is Whole or Opaque.
+/// The default of getLoopRole, by kernel class: Elementwise is Pointwise,
+/// Movement is Remap, a Reduction that has rows is RowReduction, and a View is
+/// View. All others are Whole, or Opaque if they compute nothing.
 LoopRole defaultLoopRole(mlir::Operation *op);
 
-/// False for KernelClass View and Movement.
+/// The default of roundsResult: false for the kernel classes View and Movement,
+/// which move elements as they are.
 bool defaultRoundsResult(mlir::Operation *op);
 
-/// One per result element for KernelClass Elementwise, Reduction (per operand
-/// element) and Window; zero for the others.
+/// The default of getFlops: one operation per result element for the kernel
+/// classes Elementwise and Window, one per operand element for Reduction, and
+/// none for the others.
 int64_t defaultFlops(mlir::Operation *op);
 
-/// What leaves a reduction as it is: 0, 1, or the element type's lowest or
-/// highest value (infinite for floats). A 64-bit integer's highest value is not
-/// a double: convert with saturation.
+/// The neutral element of a reduction: 0, 1, or the lowest or highest value of
+/// the element type (infinite for floats). The highest value of a 64-bit
+/// integer is not a double, so convert with saturation.
 double neutralElement(ReduceKind kind, mlir::Type elementType);
 
 } // namespace autopar

@@ -15,19 +15,22 @@ using schedule::kArenaBytes;
 using schedule::kArguments;
 using schedule::kPersistent;
 using schedule::kResults;
-/// Module: per weights file that parameters name a dictionary {name: where it
-/// is relative to the executable; size, structure, content: what it was
-/// (docs/RuntimeABI.md), if it was there; made: the compiler wrote it}.
+/// Attribute of the module: a dictionary for each file of weights that
+/// parameters name. `name` is its place relative to the executable; `size`,
+/// `structure` and `content` describe it (docs/RuntimeABI.md) if it was there;
+/// `made` says that the compiler wrote it.
 inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
-/// Module: array of {name, offset, size} of the parameters that the compiler
-/// writes itself (MadeWeights), after Lowering too.
+/// Attribute of the module, which stays after Lowering: an array of {name,
+/// offset, size} for the parameters that the compiler writes itself
+/// (MadeWeights).
 inline constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
-/// Module: the name of the entry (`--entry`) that this program is.
+/// Attribute of the module: the name of the entry (`--entry`) of which this is
+/// the program.
 inline constexpr llvm::StringLiteral kEntry = "autopar.entry";
-/// Module: CPU features that the code needs.
+/// Attribute of the module: the CPU features that the code needs.
 inline constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
 
-/// The kind of device that code is made for.
+/// The kind of device for which code is made.
 inline llvm::StringRef targetName(mlir::ModuleOp module) {
   auto name = module->getAttrOfType<mlir::StringAttr>(kTarget);
   return name ? name.getValue() : llvm::StringRef(kTargetCpu);

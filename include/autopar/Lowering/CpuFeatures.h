@@ -10,12 +10,13 @@
 
 namespace autopar {
 
-/// Module: the CPU that code is made for (`--cpu`); absent: this host's.
+/// Attribute of the module: the CPU for which code is made (`--cpu`); without
+/// it this host's.
 inline constexpr llvm::StringLiteral kCpu = "autopar.cpu";
 
-/// The x86 features of a CPU (`x86-64-v3`, `skylake`; "": this host's) that the
-/// code will use, as hostCpuFeatures() names them. An error lists the CPUs that
-/// are known.
+/// The x86 features of a CPU that the code will use, named as by
+/// hostCpuFeatures(). CPUs are called `x86-64-v3`, `skylake` and so on; "" is
+/// this host's. An error lists the CPUs that are known.
 llvm::Expected<std::vector<std::string>> cpuFeatures(llvm::StringRef cpu);
 
 } // namespace autopar

@@ -10,28 +10,30 @@
 
 namespace autopar {
 
-/// Places of the parameters whose bytes the compiler writes itself, once each
-/// however many entries read them: in the executable, or in a file beside it.
+/// The places of the parameters whose bytes the compiler writes itself, into
+/// the executable or into a file beside it. Each is written once, however many
+/// entries read it.
 class MadeWeights {
 public:
-  /// One parameter: `size` bytes at `offset` of the weights.
+  /// A parameter: `size` bytes at `offset` of the weights.
   struct Piece {
     std::string name;
     int64_t offset = 0, size = 0;
   };
 
-  /// `executable`: its path, as it was asked for. With `isEmbedded` in it; else
-  /// in `<executable>.weights`, unless it is no plain file. `placed`: what a
-  /// module's kMadeWeights says was placed before.
+  /// `executable` is its path, as it was asked for. With `isEmbedded` the
+  /// weights are in it; otherwise they are in `<executable>.weights`, unless
+  /// the executable is no plain file. `placed` is a module's kMadeWeights: the
+  /// weights that were placed before.
   static llvm::Expected<MadeWeights> create(llvm::StringRef executable,
                                             bool isEmbedded,
                                             mlir::ArrayAttr placed = {});
 
-  /// `parameter` with its place among these weights.
+  /// Gives `parameter` its place among these weights.
   llvm::Expected<ParameterAttr> place(ParameterAttr parameter);
-  /// All of them, in the order of their offsets.
+  /// All parameters, in the order of their offsets.
   const std::vector<Piece> &all() const { return pieces; }
-  /// Bytes of all of them, with what is between.
+  /// The bytes of all parameters and of the gaps between them.
   int64_t end() const;
   bool isEmbedded() const { return embedded; }
 
@@ -39,11 +41,13 @@ public:
   const std::string &folder() const { return home; }
   /// The path of the weights' own file.
   const std::string &path() const { return beside; }
-  /// What parameters name as their file; no model's external data is called so.
+  /// The name of the file that parameters give; no external data of a model has
+  /// this name.
   std::string file() const { return "/" + name(); }
-  /// The file's name beside the executable; a word for those inside.
+  /// The name of the file beside the executable; for weights inside it, a word
+  /// for that.
   std::string name() const;
-  /// Whether that file is the one at `other`.
+  /// Returns whether the file of the weights is the one at `other`.
   bool isFile(llvm::StringRef other) const;
 
 private:

@@ -16,23 +16,24 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Lowering/Passes.h.inc"
 
-/// Of a model that is read already, and the executable's weights, which several
-/// entries share.
+/// The model, if it is read already, and the executable's weights, which
+/// several entries share.
 std::unique_ptr<mlir::Pass> createPlaceWeights(PlaceWeightsOptions options,
                                                const OnnxModel *model,
                                                MadeWeights *made);
-/// Adds the program to `programs` and writes nothing.
+/// Receives the program, if it is set; nothing is written then.
 std::unique_ptr<mlir::Pass>
 createWriteExecutable(std::vector<ProgramBytes> *programs);
 
-/// From the IR after schedule to the LLVM dialect.
+/// The passes from the IR after schedule to the LLVM dialect.
 void buildLowerToCpuPipeline(mlir::OpPassManager &manager);
-/// To the LLVM dialect beside a gpu.module in NVVM form; with `sourceFolder`
-/// the program is written there as CUDA C++ too.
+/// The passes to the LLVM dialect, with a gpu.module in NVVM form beside it.
+/// With `sourceFolder` the program is also written there as CUDA C++.
 void buildLowerToGpuPipeline(mlir::OpPassManager &manager,
                              llvm::StringRef sourceFolder = "");
 
-/// `--autopar-lower-to-cpu-pipeline` and `--autopar-lower-to-gpu-pipeline`.
+/// Registers `--autopar-lower-to-cpu-pipeline` and
+/// `--autopar-lower-to-gpu-pipeline`.
 void registerLoweringPipelines();
 
 } // namespace autopar

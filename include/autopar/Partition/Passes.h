@@ -15,19 +15,22 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Partition/Passes.h.inc"
 
-/// The two halves of the next one: keeps the planned program and writes
-/// composites as their parts, on global types; then makes local programs.
+/// The two halves of the pipeline below. The first keeps the planned program
+/// and writes composites as their parts, on global types; the second makes
+/// local programs.
 void buildDecomposePipeline(mlir::OpPassManager &manager);
 void buildSplitPipeline(mlir::OpPassManager &manager);
 
-/// From the IR after plan to local IR that still carries its claims (origins,
-/// strategies) and the global copies: what the equality checker reads.
+/// The passes from the IR after plan to local IR that still has its claims
+/// (origins, strategies) and the global copies, which the equality checker
+/// reads.
 void buildLocalizePipeline(mlir::OpPassManager &manager);
 
-/// From the IR after plan to the IR after partition, checked and verified.
+/// The passes from the IR after plan to the IR after partition, which is proved
+/// and verified.
 void buildPartitionPipeline(mlir::OpPassManager &manager);
 
-/// `--autopar-partition-pipeline` and `--autopar-localize-pipeline`.
+/// Registers `--autopar-partition-pipeline` and `--autopar-localize-pipeline`.
 void registerPartitionPipelines();
 
 } // namespace autopar

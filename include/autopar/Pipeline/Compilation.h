@@ -16,33 +16,36 @@
 
 namespace autopar {
 
-/// What the commands ask for.
+/// A request for one program: the options of the commands, checked and parsed.
 struct CompileRequest {
   std::string model;
   ImportOptions import;
   PlanRequest plan;
-  std::string planFile;      // take this plan instead of searching
-  std::string fromPlan;      // search a plan that keeps what fits of this one
-  bool clusterGiven = false; // by the user: a plan's must have as many devices
+  std::string planFile; // take this plan in place of a search
+  std::string
+      fromPlan; // search a plan that keeps the decisions of this one that fit
+  bool clusterGiven = false;    // the user gave a cluster: that of a plan must
+                                // have as many devices
   std::string output = "a.out"; // the executable
-  std::string weights;          // where the executable finds the weights
-  bool embedWeights = false;    // all of them in the executable
-  std::string target;    // "cpu", "cuda", "emulated"; empty: the cluster's
-  std::string cpu;       // that code is for; empty: this host's
+  std::string weights;       // the place where the executable finds the weights
+  bool embedWeights = false; // all weights go into the executable
+  std::string target;        // "cpu", "cuda", "emulated"; empty: the cluster's
+  std::string cpu;       // the CPU for which code is made; empty: this host's
   std::string precision; // "fp32", "tf32", "bf16", "fp16"; empty: the recipe's,
                          // the plan file's, the old plan's, or else fp32
   std::string recipe;    // file: how to train; empty: inference
   bool checkNumerics = false; // end a run at the first NaN or infinity
   std::string cudaSource;     // folder for the program as CUDA C++; empty: none
   std::string entry; // `--entry` as it was written; empty: the only one
-  /// Plan files, folders and messages call the entry so: its name, and if the
-  /// program is for several numbers of ranks how many, `batch=1,2-ranks`.
+  /// The name of the entry in plan files, folders and messages: `batch=1`, or
+  /// with the number of ranks if the program is for several numbers,
+  /// `batch=1,2-ranks`.
   std::string planName;
-  /// The tensors that entries planned before this one store; it adds its own.
-  /// Null: there is one entry only.
+  /// The tensors that the entries planned before this one store; this entry
+  /// adds its own. Null if there is one entry only.
   std::shared_ptr<StoredTensors> stored;
-  /// A training leaves here which states it changes, for the entry that
-  /// evaluates it; null: there is none.
+  /// A training writes here which states it changes, for the entry that
+  /// evaluates it. Null if there is no such entry.
   std::shared_ptr<TrainedStates> trained;
   std::string dumpPhases; // folder for the IR of each phase; empty: none
   bool tracePlanning = false;
@@ -50,14 +53,15 @@ struct CompileRequest {
   bool verbose = false;
 };
 
-/// What the entries of one executable share.
+/// The things that the entries of one executable share.
 struct ExecutableParts {
   MadeWeights made;
   std::vector<ProgramBytes> programs;
   std::shared_ptr<const OnnxModel> model; // once a program reads it
 };
 
-/// IR that autopar-opt reads back: with locations, which carry nodes' names.
+/// Prints IR that autopar-opt reads back. It has locations, which carry the
+/// names of nodes.
 void printModule(mlir::ModuleOp module, llvm::raw_ostream &os);
 
 /// Runs phases in order. Messages go to stderr, as `autopar: error: ...`; a
@@ -69,21 +73,21 @@ public:
   mlir::LogicalResult importModel();
   mlir::LogicalResult deriveStep();
   mlir::LogicalResult makePlan();
-  /// All phases up to `last`; Executable adds the program to `to`, which Lower
-  /// and later phases need.
+  /// Runs all phases up to `last`. Executable adds the program to `to`, which
+  /// Lower and later phases need.
   mlir::LogicalResult runThrough(Phase last, ExecutableParts *to = nullptr);
-  /// The same after importModel.
+  /// Does the same after importModel was called.
   mlir::LogicalResult runOn(Phase last, ExecutableParts *to = nullptr);
-  /// The same after makePlan.
+  /// Does the same after makePlan was called.
   mlir::LogicalResult runPlanned(Phase last, ExecutableParts *to = nullptr);
 
   mlir::ModuleOp module() { return *ir; }
-  /// What was planned; only after makePlan.
+  /// The plan; only after makePlan.
   const Plan &plan() const { return planned.plan; }
   const ModelGraph &graph() const { return planned.graph; }
-  /// What the search tried; none where the plan was given.
+  /// The meshes that the search tried; empty if the plan was given.
   llvm::ArrayRef<SearchTrial> tried() const { return planned.tried; }
-  /// Names and types of the model's inputs; only after importModel.
+  /// The names and types of the model's inputs; only after importModel.
   std::string describeInputs() const;
   /// The plan as a table; only after makePlan.
   std::string describePlan() const { return table; }
@@ -91,7 +95,7 @@ public:
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
   void describeRequest();
-  /// True if it evaluates what another entry trains.
+  /// Returns whether this entry evaluates what another entry trains.
   bool evaluatesTrained() const {
     return request.trained && request.recipe.empty();
   }

@@ -11,7 +11,8 @@
 
 namespace autopar {
 
-/// Each phase ends at one border of docs/Architecture.md.
+/// The phases of compilation. After each the IR is as docs/Architecture.md
+/// says.
 enum class Phase {
   Import,
   Training,
@@ -22,52 +23,56 @@ enum class Phase {
   Executable
 };
 
-/// Phases after which compilation may stop, by number, as users write them: the
-/// executable is no IR.
+/// The names of the phases after which compilation may stop, by number. The
+/// last phase is not among them: an executable is no IR.
 inline constexpr llvm::StringRef kPhasesOfIR[] = {
     "import", "training", "plan", "partition", "schedule", "lower"};
 llvm::StringRef stringifyPhase(Phase phase);
-/// One of kPhasesOfIR.
+/// Parses one of kPhasesOfIR.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
 struct PlannedModel;
 class StoredTensors;
 
-/// What passes read and write beside the module.
+/// The things that passes read and write beside the module.
 struct PhaseOptions {
-  /// Plan: take the plan of `entry` from this file; empty: search one.
+  /// Phase plan: takes the plan of `entry` from this file; empty: searches one.
   std::string planFile, entry;
-  /// Plan: search one that keeps what fits of this file's plan; empty: a free
-  /// one.
+  /// Phase plan: searches a plan that keeps the decisions of this file's plan
+  /// that fit; empty: searches freely.
   std::string fromPlan;
-  /// Plan: tell of each trial on stderr.
+  /// Phase plan: prints a line about each trial on stderr.
   bool tracePlanning = false;
-  /// Plan: leaves what was planned here, too.
+  /// Phase plan: also leaves the plan here.
   PlannedModel *planned = nullptr;
-  /// Plan: what entries before this one store; null: nothing.
+  /// Phase plan: the tensors that the entries before this one store; null:
+  /// none.
   const StoredTensors *stored = nullptr;
-  /// Lower: where weights are; with no executable nobody says. `model`, `made`:
-  /// the files of `weights` as they were read and planned already.
+  /// Phase lower: where the weights are; nobody says it if there is no
+  /// executable. `model` and `made` are the files of `weights` if they are read
+  /// and planned already.
   PlaceWeightsOptions weights;
   const OnnxModel *model = nullptr;
   MadeWeights *made = nullptr;
-  /// Lower, GPU: write the program as CUDA C++ into this folder; empty: do not.
+  /// Phase lower, GPU: writes the program as CUDA C++ into this folder; empty:
+  /// does not.
   std::string cudaSource;
-  /// Executable: leaves the program here.
+  /// Phase executable: leaves the program here.
   std::vector<ProgramBytes> *programs = nullptr;
 };
 
-/// The passes of a phase, from the IR at the border before it to its own.
-/// Import follows the ONNX importer; Training derives the training step of a
-/// module that has a recipe, and moves what no step changes to @setup.
+/// The passes of a phase, from the IR after the phase before it to the IR after
+/// this one. Import follows the ONNX importer; Training derives the training
+/// step of a module that has a recipe, and moves what no step changes to
+/// @setup.
 void buildPhase(Phase phase, mlir::OpPassManager &manager,
                 const PhaseOptions &options = {});
 
-/// `--autopar-phase-import`, `--autopar-phase-training`, ..., for autopar-opt:
-/// each takes the output of the one before, also that of `autopar compile
-/// --stop-after`. `--autopar-phase-lower="model=M executable=E"` and
-/// `--autopar-phase-executable="model=M executable=E"` end with the executable
-/// that `autopar compile M -o E` writes.
+/// Registers `--autopar-phase-import`, `--autopar-phase-training`, ... for
+/// autopar-opt. Each takes the output of the phase before, also as `autopar
+/// compile --stop-after` prints it. `--autopar-phase-lower="model=M
+/// executable=E"` and `--autopar-phase-executable="model=M executable=E"` end
+/// with the executable that `autopar compile M -o E` writes.
 void registerPhasePipelines();
 
 } // namespace autopar

@@ -7,17 +7,17 @@
 
 namespace autopar::schedule {
 
-// On kernels and communication.
+// Attributes of kernels and communication.
 inline constexpr llvm::StringLiteral kOp = "autopar.op";
 inline constexpr llvm::StringLiteral kRowRank = "autopar.row_rank";
 inline constexpr llvm::StringLiteral kInPlace = "autopar.in_place";
 inline constexpr llvm::StringLiteral kSequence = "autopar.sequence";
 inline constexpr llvm::StringLiteral kLayouts = "autopar.layouts";
-/// The stream that the op's work is put on; absent: 0.
+/// The stream on which the op's work is put; without the attribute 0.
 inline constexpr llvm::StringLiteral kStream = "autopar.stream";
-// On buffers.
+// Attributes of buffers.
 inline constexpr llvm::StringLiteral kValue = "autopar.value";
-// On functions and the module.
+// Attributes of functions and of the module.
 inline constexpr llvm::StringLiteral kArguments = "autopar.arguments";
 inline constexpr llvm::StringLiteral kResults = "autopar.results";
 inline constexpr llvm::StringLiteral kArenaBytes = "autopar.arena_bytes";

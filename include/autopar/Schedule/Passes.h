@@ -17,10 +17,11 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Schedule/Passes.h.inc"
 
-/// From the IR after partition to the IR after schedule, verified.
+/// The passes from the IR after partition to the IR after schedule, which is
+/// verified.
 void buildSchedulePipeline(mlir::OpPassManager &manager);
 
-/// `--autopar-schedule-pipeline`.
+/// Registers `--autopar-schedule-pipeline`.
 void registerSchedulePipeline();
 
 } // namespace autopar

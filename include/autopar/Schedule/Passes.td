@@ -21,11 +21,11 @@ def WidenReductions : SchedulePass<"autopar-widen-reductions"> {
 def AlignOperands : SchedulePass<"autopar-align-operands"> {
   let summary = "pad GEMMs whose rows are not aligned as fast kernels want them";
   let description = [{
-    On a target whose table names `alignedBytes`, the rows in memory of the operands
-    and the result of a 16-bit or tf32 GEMM become a multiple of these, if it
-    multiplies enough for that and the plan leaves memory for it, of which
-    `predicted_stage_memory_bytes` then tells. Constants are padded in @setup. What was
-    an epilogue of a padded GEMM is a kernel after it.
+    On a target whose table has `alignedBytes`, the rows in memory of the operands
+    and the result of a 16-bit or tf32 GEMM become a multiple of so many bytes, if
+    the GEMM multiplies enough to be worth it and the plan leaves memory for it.
+    `predicted_stage_memory_bytes` then includes that memory. Constants are padded
+    in @setup. The epilogue of a padded GEMM becomes a kernel after it.
 
     ```mlir
     %y = autopar.einsum "mk,nk->mn" %x, %w : 4096x768, 50257x768 -> 4096x50257
@@ -39,10 +39,10 @@ def AlignOperands : SchedulePass<"autopar-align-operands"> {
 def FormKernels : SchedulePass<"autopar-form-kernels"> {
   let summary = "make each kernel group an autopar.kernel";
   let description = [{
-    The groups are those of the kernel-group analysis (Cost). What a group repeats
-    (constants, spreads, positions) is inside its body; between kernels remain
-    communication and reshapes. A function result that shares its memory with an
-    argument or another result gets a kernel that copies it.
+    The groups are those of the kernel-group analysis (Cost). Ops that a group
+    repeats (constants, spreads, positions) are inside its body. Between kernels
+    only communication and reshapes remain. A function result that shares its memory
+    with an argument or another result gets a kernel that copies it.
 
     A kernel carries `autopar.op` (the node it stems from), `autopar.row_rank` (its
     leading row dimensions, where it reduces over rows) and `autopar.in_place`
@@ -73,10 +73,10 @@ def AssignLayouts : SchedulePass<"autopar-assign-layouts"> {
     Images that a convolution of the library reads, adds and writes have their
     channels last where the target's table says so; a depthwise one that adds few
     terms (`mostRowMajorTerms`) leaves a row-major image as it is unless another
-    convolution may read its result. Loops take what comes: their results have the
-    layout of the largest operand. Collectives, messages and reshapes keep the order.
-    Where a value has another layout than its reader wants - arguments and
-    results of functions are row-major - the reader gets a copy.
+    convolution may read its result. Loops take any layout, and their results have
+    that of the largest operand. Collectives, messages and reshapes keep the order.
+    Where a value has another layout than its reader wants - arguments and results
+    of functions are row-major - the reader gets a copy.
 
     `autopar.layouts` on a kernel, collective or receive lists for each result its
     dimensions from the outermost to the contiguous one, e.g. [0, 2, 3, 1]; empty is
@@ -87,13 +87,11 @@ def AssignLayouts : SchedulePass<"autopar-assign-layouts"> {
 def AssignBuffers : SchedulePass<"autopar-assign-buffers"> {
   let summary = "give every value a place in memory";
   let description = [{
-    Kernels, collectives, sends and receives work on memrefs made by
-    autopar.buffer, whose strides are the layout: static offsets into one arena per function, or persistent
-    tensors (parameters, setup values) by index. Reshapes become other names of
-    one place. `autopar.value` on a buffer names the value that it holds.
-    Functions lose arguments and results: `autopar.arguments`, `autopar.results`
-    and `autopar.arena_bytes` say what and where they were; the module's
-    `autopar.persistent` lists each stage's persistent tensors.
+    Kernels, collectives, sends and receives work on memrefs made by autopar.buffer, whose strides are the layout:
+    static offsets into one arena per function, or persistent tensors (parameters, setup values) by index. Reshapes
+    become other names of one place. `autopar.value` on a buffer names the value that it holds. Functions lose their
+    arguments and results: `autopar.arguments`, `autopar.results` and `autopar.arena_bytes` describe them and their
+    places; the module's `autopar.persistent` lists each stage's persistent tensors.
   }];
 }
 
@@ -130,39 +128,37 @@ def PackWeights : SchedulePass<"autopar-pack-weights"> {
 def AssignStreams : SchedulePass<"autopar-assign-streams"> {
   let summary = "put communication on a stream of its own and order streams by events";
   let description = [{
-    On a target whose table gives communication its own stream, `autopar.stream = 1`
-    stands on each collective, send and receive of a step; all else and @setup are
-    on stream 0. Work that touches bytes of the arena which work of the other
-    stream touched before, one of them writing, waits for it:
-    `autopar.record_event` after the last such work, `autopar.wait_event` before the
-    new one, unless earlier waits imply it. What a step begins on stream 1 comes
-    after its start on stream 0; the end of a step waits for all streams. Targets with one stream get nothing.
+    If the target's table gives communication a stream of its own, each collective, send and receive of a step gets
+    `autopar.stream = 1`; all other work, and @setup, are on stream 0. Work that touches bytes of the arena which work
+    of the other stream touched before, one of them writing, waits for it: `autopar.record_event` after the last such
+    work, `autopar.wait_event` before the new one, unless earlier waits imply it. The first work of a step on stream 1
+    comes after its start on stream 0, and the end of a step waits for all streams. On targets with one stream nothing
+    changes.
   }];
 }
 
 def VerifySchedule : SchedulePass<"autopar-verify-schedule"> {
   let summary = "replay buffers, streams and messages";
   let description = [{
-    No tensor outside kernels. The target's libraries have the calls, and steps alone
-    read constants packed. Each read sees the write of the value it names, and
-    all buffers of one value name the same element by the same row-major number,
-    whatever their shapes and strides, or of a row-major value a run of elements.
-    A kernel writes over its own inputs only where it may, and no result reads of such an input other elements, or the same
-    in another order of memory, than those that the iteration writes. Every send has its
-    receive, and all stages reach their end. All that touches the same memory on
-    two streams is ordered by events, and a step's communication is on one stream.
+    There is no tensor outside of kernels. The target's libraries have the calls, and only steps read packed
+    constants. Each read sees the write of the value it names, and all buffers of one value name the same element by
+    the same row-major number, whatever their shapes and strides, or of a row-major value a run of elements. A kernel
+    writes over its own inputs only where it may: an iteration reads only those elements of such an input that it
+    writes itself, in the same order of memory. Every send has its receive, and all stages reach their end. Work that
+    touches the same memory on two streams is ordered by events, and a step's communication is on one stream.
   }];
 }
 
 def VerifyProgram : SchedulePass<"autopar-verify-program"> {
   let summary = "hold a program's functions against what its module says of them";
   let description = [{
-    One mesh, a known target and precision; `@setup_s` and `@step_s` of each stage and
-    no other function. Types of arguments, results and rows of `autopar.persistent`
-    are what their global types and shardings make. An argument is the row that it
-    names, a setup result the one that the stage's setup leaves there, a buffer no
-    larger than its row; setup writes each of its values once; outputs are in the
-    arena. After autopar-verify-schedule, which looks into the functions.
+    The module has one mesh, a known target and a known precision, `@setup_s` and
+    `@step_s` of each stage, and no other function. The types of arguments, results
+    and rows of `autopar.persistent` follow from their global types and shardings.
+    An argument has the row that it names, a setup result has the row that the
+    stage's setup leaves there, and a buffer is no larger than its row. Setup writes
+    each of its values once. Outputs are in the arena. This pass runs after
+    autopar-verify-schedule, which looks into the functions.
   }];
 }
 

@@ -7,15 +7,16 @@
 
 namespace autopar {
 
-/// Whether a persistent tensor is an input, of which each micro-batch reads a
-/// part of its own where the host holds it.
+/// Returns whether a persistent tensor is an input. Each micro-batch reads its
+/// own part of it from the host's memory.
 bool isHeldInput(BufferOp buffer);
 
-/// Whether a persistent tensor is a state, which a step reads and writes.
+/// Returns whether a persistent tensor is a state, which a step reads and
+/// writes.
 bool isState(BufferOp buffer);
 
-/// The index among its stage's persistent tensors of the parameter or setup
-/// value that `memref` is; nothing of other buffers.
+/// The index of the parameter or setup value that `memref` is, among the
+/// persistent tensors of its stage; nothing for other buffers.
 std::optional<int64_t> constantIndex(mlir::Value memref);
 
 } // namespace autopar

@@ -8,8 +8,8 @@
 
 namespace autopar::schedule {
 
-/// What reports call `op`, never nothing: its ONNX node, or what Schedule calls
-/// it, or the op's own name.
+/// The name of `op` in reports, which is never empty: its ONNX node, or the
+/// name that Schedule gives it, or the op's own name.
 inline llvm::StringRef reportName(mlir::Operation *op) {
   llvm::StringRef node = nodeName(op->getLoc());
   if (!node.empty())

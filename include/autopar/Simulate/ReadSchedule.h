@@ -9,13 +9,13 @@
 
 namespace autopar {
 
-/// The steps of all stages of a module that assign-streams has left, with the
-/// seconds that the cost model gives each kernel, collective and message on the
-/// plan's cluster. Fails with an error where the module has no plan.
+/// Reads the steps of all stages from a module after assign-streams, with the
+/// seconds that the cost model gives to each kernel, collective and message on
+/// the plan's cluster. It fails with an error if the module has no plan.
 mlir::FailureOr<SimulatedProgram> readSchedule(mlir::ModuleOp module);
 
-/// Where the timeline differs from what the plan predicts, part by part, at
-/// the stage that is busiest in the timeline.
+/// A table of the timeline beside the plan's predictions, part by part, for the
+/// stage that is busiest in the timeline.
 std::string againstPlanText(const Timeline &timeline, const Plan &plan,
                             const ModelGraph &graph);
 

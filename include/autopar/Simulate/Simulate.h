@@ -1,7 +1,7 @@
 //===- Simulate.h - A scheduled program on a cluster, without devices -----===//
 //
-// What a device of each stage does, on plain data; ReadSchedule.h makes it of a
-// module.
+// The simulator replays what a device of each stage does. It works on plain
+// data, which ReadSchedule.h makes from a module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,43 +25,43 @@ enum class ActivityKind {
   WaitEvent
 };
 
-/// One thing that a device does in a micro-batch, in the order in which the
-/// host starts it.
+/// An activity of a device in a micro-batch. Activities are in the order in
+/// which the host starts them.
 struct Activity {
   ActivityKind kind = ActivityKind::Kernel;
-  std::string name; // of the node it is of
+  std::string name; // of its ONNX node
   int64_t stream = 0;
-  double seconds = 0;  // of kernels and communication, once it can begin
-  int64_t channel = 0; // of sends and receives
-  int64_t event = 0;   // of records and waits
-  /// Of collectives: the place in SimulatedProgram::communicators.
+  double seconds = 0;  // from when a kernel or communication can begin
+  int64_t channel = 0; // for sends and receives
+  int64_t event = 0;   // for records and waits
+  /// The place of a collective in SimulatedProgram::communicators.
   size_t communicators = 0;
-  int64_t bytesInUse = 0; // of the arena, while it runs
+  int64_t bytesInUse = 0; // bytes of the arena in use while it runs
 };
 
-/// What each device of one stage does; they are alike.
+/// The activities of each device of a stage; all of its devices do the same.
 struct StageProgram {
   std::vector<Activity> activities;
   int64_t streams = 1;
   int64_t weightBytes = 0; // parameters, states and inputs that steps read
-  int64_t arenaBytes = 0;  // of the arena, which is there all the time
+  int64_t arenaBytes = 0;  // the size of the arena
 };
 
 struct SimulatedProgram {
   std::vector<StageProgram> stages;
   int64_t microBatches = 1; // of a step
-  /// That are replayed; several overlap.
+  /// The number of steps that are replayed; several steps overlap.
   int64_t steps = 1;
   int64_t devicesPerStage = 1;
-  /// Messages that a channel holds before they are received; 0: a send ends
+  /// The messages that a channel holds before they are received. 0: a send ends
   /// with its receive.
   int64_t channelSlots = 0;
-  /// Per split of a stage's devices into communicators the one that each device
-  /// is in; empty: all of a stage are in one.
+  /// The communicator of each device, for each way in which a stage's devices
+  /// are split into communicators. Empty: all devices of a stage are in one.
   std::vector<std::vector<int64_t>> communicators;
-  /// The node of each device, of all stages, and the cores of each node, which
-  /// ranks on processors share; 0: each has its own. Seconds of activities are
-  /// those on a core.
+  /// The node of each device of all stages, and the cores of each node, which
+  /// its CPU ranks share. 0: each rank has a core of its own. The seconds of
+  /// activities are those on a whole core.
   std::vector<int64_t> nodeOf, coresOfNode;
 };
 
@@ -72,41 +72,43 @@ struct TimelineEntry {
   double start, end;
 };
 
-/// What a device of one stage did in a step, in seconds: the mean of all steps.
+/// The seconds that a device of a stage spent in a step: the mean of all steps.
 struct StageTimes {
   double computing = 0;
   double communication = 0; // collectives
   double messages = 0;      // sent and received, waiting not counted
   double busy() const { return computing + communication + messages; }
-  /// Of collectives and messages, what no kernel ran beside.
+  /// The seconds of collectives and messages during which no kernel ran.
   double exposed = 0;
   double idle = 0;       // nothing ran
   int64_t heldBytes = 0; // weights and arena
 };
 
 struct Timeline {
-  std::vector<TimelineEntry> entries; // of a device of each stage in order
+  std::vector<TimelineEntry> entries; // one device of each stage, in order
   std::vector<StageTimes> stages;     // means of its devices
-  /// A step; where steps overlap, from the end of one to the end of the next.
+  /// The seconds of a step; if steps overlap, from the end of one to the end of
+  /// the next.
   double seconds = 0;
   double end = 0; // of the last step
 };
 
-/// Replays all stages, each micro-batch once its device is done with the one
-/// before. All messages must arrive: what verify-schedule accepts. Where ranks
-/// share cores they take turns, which lets others wait.
+/// Replays all stages. A micro-batch begins when its device is done with the
+/// one before. All messages must arrive, which verify-schedule has checked.
+/// Ranks that share cores take turns, so that some wait for others.
 Timeline simulate(const SimulatedProgram &program);
 
-/// Utilisation, communication and memory by stage, as a table.
+/// The utilisation, communication and memory of each stage, as a table.
 std::string timelineText(const SimulatedProgram &program,
                          const Timeline &timeline);
 
-/// What timelineText tells, of all stages, in seconds and bytes.
+/// The numbers of timelineText for all stages as JSON, in seconds and bytes.
 llvm::json::Object toJSON(const SimulatedProgram &program,
                           const Timeline &timeline);
 
-/// The trace-event format that Perfetto and chrome://tracing open: a process
-/// per stage, a thread per stream, memory as a counter. Times in microseconds.
+/// The timeline in the trace-event format, which Perfetto and chrome://tracing
+/// open: a process per stage, a thread per stream, memory as a counter. Times
+/// are in microseconds.
 std::string traceText(const SimulatedProgram &program,
                       const Timeline &timeline);
 

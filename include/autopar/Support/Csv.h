@@ -1,8 +1,9 @@
 //===- Csv.h - Tables in CSV ------------------------------------*- C++ -*-===//
 //
-// RFC 4180: a header of column names, then rows of as many cells; a cell in
-// quotes may hold commas, line ends and doubled quotes. Lines before the header
-// that start with '#' are comments, empty lines are left out.
+// Tables are as RFC 4180 says: a header with the names of the columns, then
+// rows with as many cells. A cell in quotes may hold commas, line ends and
+// doubled quotes. Lines before the header that start with '#' are comments;
+// empty lines are skipped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +23,18 @@ class CsvTable {
 public:
   using Row = std::vector<std::string>;
 
-  /// The error names the line: no header, a column twice, a row of another
-  /// length than the header, a quote that does not end.
+  /// Reads a table. An error names the line: the header is missing, a column is
+  /// there twice, a row is not as long as the header, or a quote does not end.
   static llvm::Expected<CsvTable> parse(llvm::StringRef text);
 
   const std::vector<Row> &rows() const { return body; }
   bool has(llvm::StringRef column) const { return indexOf(column).has_value(); }
   /// The cell in that column, which the table must have.
   llvm::StringRef text(const Row &row, llvm::StringRef column) const;
-  /// The same as a number; 0 if it is none.
+  /// The cell as a number; 0 if it is no number.
   double number(const Row &row, llvm::StringRef column) const;
 
-  /// A last column more, a cell for each row.
+  /// Appends a column, with a cell for each row.
   void append(llvm::StringRef column, llvm::ArrayRef<std::string> cells);
   /// The table in CSV, without comments.
   std::string str() const;

@@ -9,12 +9,14 @@
 
 namespace autopar {
 
-/// As llvm::json::parse, but brackets that are nested too deeply for its
-/// recursion and keys that stand twice in an object are errors.
+/// Parses like llvm::json::parse. In addition it is an error if brackets are
+/// nested too deeply for the parser's recursion, or a key is twice in an
+/// object.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
 
-/// The same of a file. Messages call it `kind`: `cannot read plan file p.json:
-/// No such file`, `plan file p.json is not JSON: ...`.
+/// Parses a file in the same way. Messages call the file `kind`. Example with
+/// "plan file": `cannot read plan file p.json: No such file`, `plan file p.json
+/// is not JSON: ...`.
 llvm::Expected<llvm::json::Value> readJsonFile(llvm::StringRef kind,
                                                llvm::StringRef path);
 

@@ -12,7 +12,8 @@
 
 namespace autopar {
 
-/// `*` stands for any text, `?` for any character; all else for itself, for
+/// Returns whether `name` matches `pattern`, in which `*` stands for any text
+/// and `?` for any character. Every other character stands for itself, since
 /// names have brackets, slashes and dots.
 bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 
@@ -21,12 +22,13 @@ bool matchesName(llvm::StringRef pattern, llvm::StringRef name);
 std::string nearestNames(llvm::StringRef wanted, size_t count,
                          llvm::function_ref<llvm::StringRef(size_t)> name);
 
-/// The first key of `object`, in alphabetic order, that is not known, as
-/// `unknown key 'shard'; known: 'dims', 'partial'`; "" if there is none.
+/// A message about the first key of `object`, in alphabetic order, that is not
+/// in `known`: `unknown key 'shard'; known: 'dims', 'partial'`. It is "" if all
+/// keys are known.
 std::string unknownKey(const llvm::json::Object &object,
                        llvm::ArrayRef<llvm::StringRef> known);
 
-/// The keys of `object` in alphabetic order: the object itself has none.
+/// The keys of `object` in alphabetic order; the object itself keeps no order.
 std::vector<llvm::StringRef> sortedKeys(const llvm::json::Object &object);
 
 } // namespace autopar

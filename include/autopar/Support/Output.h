@@ -1,7 +1,8 @@
 //===- Output.h - Where the compiler writes ---------------------*- C++ -*-===//
 //
-// runtime/files writes: plain files appear whole or not at all, devices, pipes
-// and `-` (stdout) are written through. Here its answers become llvm::Errors.
+// The writing is done by runtime/files: a plain file appears whole or not at
+// all; devices, pipes and `-` (stdout) are written through. These functions
+// turn its answers into llvm::Errors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +18,14 @@ namespace runtime {
 class Status;
 }
 
-/// Failures keep their message.
+/// Turns a status of the runtime into an error with the same message.
 llvm::Error toError(const runtime::Status &status);
 
 /// Writes `text` as the whole of `path`.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef text);
 
-/// Whether `path` is written to stdout, whose other text belongs on stderr
-/// then.
+/// Returns whether `path` is written to stdout. Text for a person then belongs
+/// on stderr.
 bool goesToStdout(llvm::StringRef path);
 
 } // namespace autopar

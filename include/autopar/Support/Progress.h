@@ -14,9 +14,9 @@
 
 namespace autopar {
 
-/// Tells a person which part of some work goes on, from the first second on: on
-/// a terminal by a bar that is drawn over itself, else by a line now and then.
-/// What is done within the first second is not told of.
+/// Shows a person which part of some long work is under way: on a terminal by a
+/// bar that is drawn over itself, elsewhere by a line now and then. It shows
+/// nothing about work that ends within the first second.
 class Progress {
 public:
   struct Options {
@@ -26,17 +26,19 @@ public:
     double redraw = .2; // seconds between two drawings of the bar
     double again = 30;  // seconds between two lines
   };
-  /// Whether the environment has AUTOPAR_PROGRESS=off.
+  /// Returns whether the environment has AUTOPAR_PROGRESS=off.
   static bool isOff();
-  /// For stderr as it is; nothing where it is off.
+  /// The settings for stderr: a bar if it is a terminal. Nothing is shown if
+  /// the environment has AUTOPAR_PROGRESS=off.
   static Options ofStderr();
 
   Progress(llvm::ArrayRef<llvm::StringRef> parts, Options options);
   ~Progress();
 
-  /// Goes on with part `number`, which may be the one that goes on already.
+  /// Says that part `number` is under way; it may be the part that was under
+  /// way before.
   void begin(size_t number);
-  /// Takes the bar away, for other text; it comes back by itself.
+  /// Erases the bar before other text is printed. The bar comes back by itself.
   void pause();
 
 private:
@@ -47,7 +49,7 @@ private:
   std::vector<std::string> parts;
   Options options;
   std::chrono::steady_clock::time_point began;
-  std::mutex mutex; // of what follows
+  std::mutex mutex; // guards the members below
   std::condition_variable changed;
   size_t part = 0;
   bool isDrawn = false, ends = false;

@@ -9,13 +9,13 @@
 
 namespace autopar {
 
-/// `; did you mean 'tensor'?` if one of the known words is close to the one
-/// given, for the end of a message; else nothing.
+/// The end of a message, `; did you mean 'tensor'?`, if one of the known words
+/// is close to the given one; otherwise nothing.
 std::string didYouMean(llvm::StringRef given,
                        llvm::ArrayRef<llvm::StringRef> known);
 
-/// The text without control characters of its own: those of names from files
-/// are written as `\x1b`. Lines and tabs stay.
+/// The text with its control characters written as `\x1b`, since names come
+/// from files. Line ends and tabs stay.
 std::string printable(llvm::StringRef text);
 
 /// `12.1 us`, `3.40 ms`.

@@ -14,7 +14,8 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Training/Passes.h.inc"
 
-/// Gives the dialect's ops their derivatives wherever it is loaded.
+/// Registers the derivatives of the dialect's ops, for every context that loads
+/// the dialect.
 void registerDerivatives(mlir::DialectRegistry &registry);
 
 } // namespace autopar

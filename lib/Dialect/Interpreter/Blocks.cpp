@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace autopar::interpreter {
 
-/// Where the block of `point` is in each dimension of the whole.
+/// The start of the block of `point` in each dimension of the whole.
 static SmallVector<int64_t> blockStart(ArrayRef<int64_t> shape,
                                        const Sharding &sharding,
                                        const Mesh &mesh, int64_t point) {

@@ -143,7 +143,8 @@ struct Collect {
 };
 } // namespace
 
-/// What computes the result of one member; null for what is no collective.
+/// The function that computes the result of one member; null if the op is no
+/// collective.
 static auto collectOf(Operation *op) {
   static const auto table =
       OpTable<void, Parts, int64_t, Tensor &>::of(Collect());

@@ -18,7 +18,8 @@ static int64_t multiplyAdd(int64_t sum, int64_t a, int64_t b) {
 }
 
 namespace {
-/// One index of a loop nest and how far it moves in each operand.
+/// An index of a loop nest, and the distance that a step of it moves in each
+/// operand.
 struct Loop {
   int64_t size, lhsStride, rhsStride;
 };

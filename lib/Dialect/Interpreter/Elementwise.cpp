@@ -190,7 +190,7 @@ static int64_t shiftRight(int64_t a, int64_t b, IntegerType type) {
   return a >> (inside ? b : 63);
 }
 
-/// On integers of `type`, to which the caller wraps.
+/// Computes on integers of `type`, to which the caller wraps the result.
 static int64_t binary(BinaryKind kind, int64_t a, int64_t b, IntegerType type) {
   switch (kind) {
   case BinaryKind::Add:

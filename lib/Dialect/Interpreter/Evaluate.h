@@ -1,8 +1,8 @@
 //===- Evaluate.h - Semantics of each compute op ----------------*- C++ -*-===//
 //
-// One overload of `evaluate` per op, in the file of its family. Operands and
-// result types are verified; an overload that returns a tensor without a type
-// says that the op is not defined for them.
+// Each op has an overload of `evaluate` in the file of its family. Operands and
+// result types are verified. An overload that returns a tensor without a type
+// says that the op is not defined for these types.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ static std::map<std::string, Tensor> givenValues(ModuleOp module) {
   return given;
 }
 
-/// Where parameters are stored, by name, in all functions or their buffer form.
+/// The places of parameters, by name, in all functions or their buffer form.
 static std::map<std::string, ParameterAttr> parametersOf(ModuleOp module) {
   std::map<std::string, ParameterAttr> parameters;
   auto add = [&](Attribute attribute) {

@@ -111,7 +111,8 @@ FailureOr<std::vector<Everywhere>> Machine::runBody(KernelOp kernel) {
   return run(kernel.getBody().front(), inputs);
 }
 
-/// Whether a buffer that the kernel writes shares bytes with one that it reads.
+/// Returns whether a buffer that the kernel writes shares bytes with one that
+/// it reads.
 FailureOr<bool> Machine::writesOverInput(KernelOp kernel) {
   bool shares = false;
   for (Value output : kernel.getOutputs()) {

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace autopar::interpreter {
 
 namespace {
-/// What goes into a function or comes out of it, in tensor and buffer form.
+/// An argument or a result of a function, in tensor or buffer form.
 struct Port {
   std::string name;
   Attribute origin; // autopar.source or autopar.result
@@ -232,8 +232,9 @@ FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
   return stage.setupResults[index];
 }
 
-/// Before a function in buffer form runs: the arena holds nothing that may be
-/// used; persistent tensors that are parameters or states are loaded once.
+/// Prepares memory before a function in buffer form runs: the arena holds
+/// nothing that may be used, and persistent tensors that are parameters or
+/// states are loaded once.
 LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
                                      int64_t number) {
   auto arena = func->getAttrOfType<IntegerAttr>("autopar.arena_bytes");

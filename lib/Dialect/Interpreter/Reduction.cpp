@@ -29,8 +29,8 @@ struct Lines {
 };
 } // namespace
 
-/// For each element of a tensor of `shape`, the position in a tensor without
-/// `dims`.
+/// The position in a tensor without `dims` for each element of a tensor of
+/// `shape`.
 static std::vector<int64_t> reducedPositions(ArrayRef<int64_t> shape,
                                              ArrayRef<int64_t> dims) {
   std::vector<int64_t> positions;
@@ -88,7 +88,7 @@ static Tensor evaluate(ScanOp op, Operands in) {
   return result;
 }
 
-/// Whether `a` comes before `b`; NaN is larger than any number.
+/// Returns whether `a` comes before `b`; NaN is larger than any number.
 template <typename T> static bool isBetter(T a, T b, bool smallest) {
   if (smallest)
     return a < b || (b != b && a == a);

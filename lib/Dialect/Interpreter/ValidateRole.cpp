@@ -1,8 +1,8 @@
 //===- ValidateRole.cpp - Checks what kernels may assume of an op ---------===//
 //
-// Which elements of an operand a result element reads is a fact that fusion,
-// work in place and its verification rest on. Here an element of an operand is
-// changed, and the results that change with it are looked at.
+// Fusion, work in place and its verification rely on which elements of an
+// operand a result element reads. The validation changes an element of an
+// operand and looks at the results that change with it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,16 +2,16 @@
 //
 // Devices compute a kernel's elements in no order that a program may rely on:
 // threads share them out, loops go along other dimensions than the shape says.
-// What they keep to is this: an iteration is one element of the widest output,
-// in the order of memory, with those of the other outputs that are stored
-// there; an iteration reads all that it needs before it writes. A kernel that
-// reduces rows has a row of iterations for one.
+// They keep to one rule: an iteration computes one element of the widest
+// output, in the order of memory, and the elements of other outputs that are
+// stored there, and it reads all that it needs before it writes. In a kernel
+// that reduces rows, an iteration computes a row.
 //
-// Where an output is stored over an input that makes a difference: what an
-// iteration reads may be what another has written. Such a kernel runs in waves:
-// each reads memory as those before have left it and writes a part of all
-// iterations, drawn from everywhere. What reads elements of other iterations
-// finds garbage.
+// The order of a kernel's iterations matters if an output is stored over an
+// input: an iteration may read elements that another has written. Such a kernel
+// runs in waves. Each wave reads memory as the waves before have left it and
+// writes the results of a part of all iterations, drawn from everywhere. So a
+// kernel that reads elements of other iterations finds garbage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ public:
   Waves(KernelOp kernel, bool inPlace);
 
   int64_t count() const { return waves; }
-  /// Whether wave `wave` writes the element that is `number`-th of an
+  /// Returns whether wave `wave` writes the element that is `number`-th of an
   /// output's `elements`.
   bool writes(int64_t wave, int64_t number, int64_t elements) const;
 

@@ -46,7 +46,7 @@ struct ConvertToLlvmPass : impl::ConvertToLlvmBase<ConvertToLlvmPass> {
   }
 
 private:
-  /// Of vectors the C library has none, and our loops make none.
+  /// The C library has no functions of vectors, and our loops call none.
   bool hasVectorFunctions() {
     auto check = [](Operation *op) -> WalkResult {
       if (isa_and_nonnull<math::MathDialect>(op->getDialect()) &&

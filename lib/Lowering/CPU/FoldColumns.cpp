@@ -4,7 +4,8 @@
 //          for r: acc += x[r, c]   =>    for r: for c: row[c] += x[r, c]
 //          use acc                       for c: use row[c]
 //
-// Of many rows, each block has a row of its own, which is added to the last.
+// If there are many rows, each block has a row of sums of its own, which is
+// added to the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +63,7 @@ std::optional<Index> StackEmitter::moveColumn(Index index, Value from,
   }
   if (!hasMoved)
     return index;
-  // One copy per space: its digits still join.
+  // Makes one copy per space, so that its digits still join.
   Value &copy = memo[key(to.getAsOpaquePointer(), Index{index.value})];
   if (!copy)
     copy = addSpace(parts).value;

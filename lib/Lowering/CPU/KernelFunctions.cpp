@@ -23,7 +23,7 @@ namespace {
 
 /// Iterations of one launch piece are worth about this many elements.
 constexpr int64_t kElementsPerPiece = 8192;
-/// One emission of a kernel's body.
+/// An emission of a kernel's body.
 class KernelBuilder {
 public:
   KernelBuilder(OpBuilder &builder, KernelOp kernel, ArrayRef<unsigned> slots,
@@ -33,7 +33,7 @@ public:
 
   /// The function with arguments (buffers..., scalars, begin, end).
   LLVM::LLVMFuncOp emit(StringRef name, const Nest &nest);
-  /// What the last emission found out.
+  /// The facts that the last emission found out.
   Findings findings;
 
 private:

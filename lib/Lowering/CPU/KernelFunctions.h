@@ -11,8 +11,8 @@
 
 namespace autopar::cpu {
 
-/// How to launch a kernel: a function of the runtime's `aprt_kernel` type and
-/// its arguments.
+/// The function of a kernel, of the runtime's type `aprt_kernel`, and the
+/// arguments to launch it with.
 struct LoopKernel {
   mlir::LLVM::LLVMFuncOp function;
   /// Operand numbers of the kernel op, one per distinct buffer.

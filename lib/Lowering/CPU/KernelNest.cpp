@@ -158,9 +158,10 @@ void tile(Nest &nest, const Findings &findings) {
     writtenBlock = kTileWritten;
 }
 
-/// How many leading parts pieces of the launch may share out. A kernel that
-/// writes over what it reads must fold a row before any of it is written: the
-/// parts that a fold runs over, or does not depend on, stay in one iteration.
+/// The number of leading parts that pieces of the launch may share out. A
+/// kernel that writes over its input must fold a row before any of it is
+/// written, so the parts that a fold runs over, or does not depend on, stay in
+/// one iteration.
 unsigned mostParallel(KernelOp kernel, const Nest &nest,
                       const Findings &findings) {
   unsigned last = nest.parts.size() - 1;

@@ -13,9 +13,10 @@ inline constexpr int64_t kTileSide = 16;
 /// Loops over the iteration space, from the outermost to the innermost.
 struct Nest {
   llvm::SmallVector<Part> parts; // value filled in when emitted
-  /// Per part: a loop over blocks so long in its place and, inside all others,
-  /// one over the block; 0: one loop. A last block that does not fit moves back
-  /// and computes some elements again.
+  /// The length of blocks for each part: a loop over the blocks is in the
+  /// part's place, and a loop over the block inside all other loops. 0: one
+  /// loop. A last block that does not fit moves back and computes some elements
+  /// again.
   llvm::SmallVector<int64_t> blocks;
   unsigned parallel = 0; // leading parts that the launch range covers
   int64_t work = 1, inner = 1;
@@ -27,7 +28,7 @@ struct Nest {
   }
 };
 
-/// One loop over `space`.
+/// A nest of one loop over `space`.
 Nest flatNest(int64_t space);
 
 /// The nest for what a first emission over the flat nest found out.

@@ -24,7 +24,8 @@ void buildLowerToCpuPipeline(OpPassManager &manager) {
   manager.addPass(createKeepExtrema());
   manager.addPass(createApproximateMath());
   manager.addPass(createSCFToControlFlowPass());
-  // What has an LLVM intrinsic first; the C library for the rest.
+  // Math with an LLVM intrinsic is converted first; the C library takes the
+  // rest.
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createConvertToLlvm());
   manager.addPass(createReconcileUnrealizedCastsPass());

@@ -55,14 +55,14 @@ Value StackEmitter::scatterList(ScatterOp op, ArrayRef<Index> at) {
       });
 }
 
-/// What the row dimension and those behind it have as a flat index.
+/// The flat index over the row dimension and those behind it.
 static Index flatRow(StackEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
   return emit.linearize(at.drop_front(op.getDim()),
                         shapeOf(op.getResult()).drop_front(op.getDim()));
 }
 
-/// All elements of the innermost open loop at once, if that is a part of the
-/// rows that is contiguous; null if not.
+/// Emits all elements of the innermost open loop at once, if that loop runs
+/// over a contiguous part of the rows; otherwise null.
 Value StackEmitter::scatterBlock(ScatterOp op, ArrayRef<Index> at) {
   auto open = dyn_cast_or_null<scf::ForOp>(scopes.back().loop);
   std::optional<int64_t> size =

@@ -88,9 +88,10 @@ bool isInInnermost(Operation *op) {
   return loop && loopsIn(loop).empty();
 }
 
-/// Whether loops are as good where this constant is an argument. In innermost
-/// loops LLVM makes shifts of quotients, and chooses the instructions of loads
-/// and stores by their strides; a factor of numbers costs nothing anywhere.
+/// Returns whether loops are as good where this constant is an argument. In
+/// innermost loops LLVM makes shifts of quotients, and chooses the instructions
+/// of loads and stores by their strides; a factor of numbers costs nothing
+/// anywhere.
 bool mayVary(OpOperand &use, Attribute constant) {
   Operation *user = use.getOwner();
   if (isa<FloatAttr>(constant))
@@ -108,8 +109,7 @@ bool mayVary(OpOperand &use, Attribute constant) {
       user);
 }
 
-/// What a function does: equal for functions that are equal but for
-/// `constants`.
+/// A description that is equal for functions that differ in `constants` alone.
 struct Description {
   std::vector<const void *> key;
   SmallVector<OpOperand *> constants;
@@ -240,7 +240,7 @@ private:
         builder, buffer.getLoc(), cast<IntegerAttr>(largest)));
   }
 
-  /// What LLVM is told of an argument: that loops of sizes are not empty.
+  /// The attributes of an argument for LLVM: loops over a size are not empty.
   static DictionaryAttr describe(ArrayRef<Attribute> values) {
     Builder builder(values.front().getContext());
     if (!isa<IntegerAttr>(values.front()))

@@ -37,7 +37,7 @@ Value StackEmitter::rowBuffer(Type element, int64_t size) {
   return size <= kMaxStackRow ? stackBuffer(element, size) : Value();
 }
 
-/// By a table of their addresses.
+/// Reads an element of many tensors by a table of their addresses.
 Value StackEmitter::elementOfMany(ValueRange tensors, Index which,
                                   ArrayRef<Index> at) {
   auto type = cast<RankedTensorType>(tensors.front().getType());
@@ -119,7 +119,7 @@ struct BestList {
   void insert(Value x, Value number);
 };
 
-/// How many of the elements in the list stay before `x`, the element after
+/// The number of elements of the list that stay before `x`, which comes after
 /// `number` others; `count` if it does not enter.
 Value BestList::placeOf(Value x, Value number) {
   Value wanted = emit.constantInt(count);

@@ -36,8 +36,8 @@ bool isOverTile(scf::ForOp loop) {
          getConstantIntValue(loop.getStep()) == 1;
 }
 
-/// What of `value` changes with `index`: value = rest + factor * index. None if
-/// it is not so, or not known to be.
+/// The factor of `index` in `value` = rest + factor * index; nothing if `value`
+/// has no such form, or is not known to have it.
 std::optional<int64_t> factorOf(Value value, Value index) {
   if (value == index)
     return 1;
@@ -84,7 +84,8 @@ std::optional<CrossRead> crossRead(TileLoops tile, LLVM::LoadOp load) {
   return CrossRead{load, address.getBase(), index, *column};
 }
 
-/// Whether nothing in the tile writes to `argument`, which no other aliases.
+/// Returns whether nothing in the tile writes to `argument`, which no other
+/// aliases.
 bool isOnlyRead(TileLoops tile, Value argument) {
   auto function = tile.rows->getParentOfType<LLVM::LLVMFuncOp>();
   auto block = dyn_cast<BlockArgument>(argument);

@@ -64,7 +64,7 @@ Expected<SmallVector<char, 0>> emitObject(Module &module,
 // In parts
 //===----------------------------------------------------------------------===//
 
-/// In a context of its own.
+/// Compiles a part in a context of its own.
 static Expected<ProgramBytes> compilePart(const ProgramPart &part,
                                           const mlir::SymbolTable &program,
                                           ArrayRef<std::string> features) {

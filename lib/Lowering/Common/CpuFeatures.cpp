@@ -25,7 +25,7 @@ static const std::pair<const char *, const char *> usedFeatures[] = {
     {"avx512cd", "avx512cd"}, {"avx512dq", "avx512dq"},
     {"avx512vl", "avx512vl"}};
 
-/// Those of them that a CPU has.
+/// The features of that list that a CPU has.
 static std::vector<std::string>
 usedOf(function_ref<bool(StringRef llvmName)> has) {
   std::vector<std::string> result;

@@ -14,7 +14,7 @@ namespace autopar {
 
 namespace {
 
-/// One function while its calls are made. Arguments: the rank, then the
+/// Builds a function from its calls. The arguments are the rank, then the
 /// micro-batch if there is one, then for a repeated body its row.
 class Emitter {
 public:
@@ -168,14 +168,15 @@ Value Emitter::int32Place(const HostArgument &argument) {
   return LLVM::TruncOp::create(builder, loc, i32, place(argument));
 }
 
-/// As many bytes behind `base` as the place says.
+/// The address as many bytes behind `base` as the place says.
 Value Emitter::byteAt(Value base, const HostArgument &bytes) {
   return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{place(bytes)});
 }
 
-/// Where it is used: an input is elsewhere in each micro-batch, a tensor has
-/// its address from aprt_load on.
+/// Asks for the address of a persistent tensor where it is used: an input is
+/// elsewhere in each micro-batch, and a tensor has its address from aprt_load
+/// on.
 Value Emitter::persistent(const HostArgument &argument) {
   HostArgument number{HostArgument::Tensor, {}, argument.value};
   number.column = argument.column;
@@ -261,8 +262,8 @@ Value Emitter::timeDigit(const SubAxis &subAxis) {
   return LLVM::URemOp::create(builder, loc, digit, int64(subAxis.size));
 }
 
-/// Without the time axis the runtime knows the index; with it, the index is
-/// put together sub-axis by sub-axis.
+/// The device's index along `axes`. Without the time axis the runtime knows it;
+/// with it, the index is put together sub-axis by sub-axis.
 Value Emitter::position(ArrayAttr axes) {
   SmallVector<unsigned> subAxes;
   for (auto axis : axes.getAsRange<StringAttr>())

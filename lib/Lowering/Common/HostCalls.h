@@ -1,9 +1,9 @@
 //===- HostCalls.h - A host function as a list of calls ---------*- C++ -*-===//
 //
-// What a rank does in a phase is first plain data: a list of calls of the
+// The work of a rank in a phase is first plain data: a list of calls of the
 // runtime. Runs of calls that differ only in places (arena offsets, indices of
 // persistent tensors, ops, descriptors of the same shape) become loops over a
-// table of those places, so that code grows with distinct layers.
+// table of those places, so that code grows only with distinct layers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace autopar {
 
-/// One argument of a call. `attribute` is what it is in every repetition,
-/// `value` the place, which may differ.
+/// An argument of a call. `attribute` is the same in every repetition of a
+/// layer; `value`, the place, may differ.
 struct HostArgument {
   enum Kind {
     Null,
@@ -40,7 +40,7 @@ struct HostArgument {
   mlir::Attribute attribute = {};
   int64_t value = 0;
   std::vector<HostArgument> elements = {};
-  /// In a repeated body: `value` is added to this column of the table.
+  /// The column of the table to which `value` is added in a repeated body.
   int column = -1;
 
   bool isPlace() const { return kind >= Words; }
@@ -49,7 +49,7 @@ struct HostArgument {
 /// An argument that is a T in C.
 template <typename T> struct Typed {
   explicit Typed(HostArgument argument) : argument(std::move(argument)) {}
-  /// As C converts pointers.
+  /// Converts pointers as C does.
   template <typename U,
             typename = std::enable_if_t<std::is_convertible_v<U *, T>>>
   Typed(Typed<U *> other) : argument(std::move(other.argument)) {}
@@ -68,7 +68,7 @@ struct HostCall {
   mlir::Location loc;
 };
 
-/// The same number in each repetition.
+/// An argument that is the same number in each repetition.
 HostArgument constantArgument(mlir::MLIRContext *context, int32_t number);
 HostArgument constantArgument(mlir::MLIRContext *context, int64_t number);
 HostArgument constantArgument(mlir::MLIRContext *context, double number);
@@ -118,7 +118,8 @@ struct HostLoop {
 /// The calls in order as loops and straight runs.
 std::vector<HostLoop> rollCalls(std::vector<HostCall> calls);
 
-/// What tells calls apart: everything but `value`, or with `places` everything.
+/// A key that tells calls apart: everything but `value`, or with `places`
+/// everything.
 std::vector<int64_t> keyOf(llvm::ArrayRef<HostCall> calls, bool places);
 
 } // namespace autopar

@@ -20,8 +20,8 @@ namespace autopar {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(llvm::ArrayRef<std::string> cpuFeatures);
 
-/// What Lower decided of a module's CPU; of one that it has not seen, this
-/// host's.
+/// The features that phase lower chose for the module's CPU; for a module that
+/// it has not seen, those of this host.
 std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module);
 
 /// Gives `module` the machine's triple and layout, its functions the machine's

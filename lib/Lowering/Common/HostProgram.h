@@ -52,12 +52,12 @@ struct ProgramChannel {
   int64_t fromStage = 0, toStage = 0, bytes = 0;
 };
 
-/// What a library computes in one call.
+/// The description of a library call.
 using LibraryCall = std::variant<aprt_gemm_desc, aprt_conv_desc>;
 
 /// A constant matrix or filter that setup packs.
 struct PackedWeight {
-  LibraryCall call;       // that reads it first
+  LibraryCall call;       // the call that reads it first
   int64_t persistent = 0; // index of the tensor
   Typed<int32_t> op;
 };
@@ -69,7 +69,7 @@ struct HostListing {
   std::vector<HostLoop> loops;
 };
 
-/// What the functions of all stages share.
+/// The tables that the functions of all stages share.
 class HostProgram {
 public:
   HostProgram(mlir::ModuleOp module, const Mesh &mesh, int64_t stages);
@@ -100,7 +100,7 @@ public:
   /// A constant array of 64-bit words in the module.
   mlir::LLVM::GlobalOp makeWords(llvm::StringRef name,
                                  llvm::ArrayRef<int64_t> values);
-  /// All that `words` gave out, after the last function.
+  /// Adds everything that `words` gave out, after the last function.
   void finishWords();
   llvm::ArrayRef<int64_t> givenWords() const { return allWords; }
 

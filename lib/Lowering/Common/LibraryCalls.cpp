@@ -37,7 +37,8 @@ aprt_activation activationOf(Activation activation) {
   llvm_unreachable("all functions are above");
 }
 
-/// What both descriptors have: type, epilogue, no packed weight.
+/// Fills the fields that both descriptors have: type and epilogue, without a
+/// packed weight.
 template <typename T> T describe(Value result, LibraryCallAttr call) {
   T desc = {};
   desc.dtype = dtypeOf(getElementTypeOrSelf(result.getType()));
@@ -83,8 +84,8 @@ LibraryCall convCall(LibraryCallAttr call, ConvolutionOp op) {
   return desc;
 }
 
-/// As the convolution whose filter's gradient it is: strides and dilations have
-/// their places back.
+/// Describes the convolution whose filter's gradient it is: strides and
+/// dilations are exchanged back.
 LibraryCall filterGradientCall(LibraryCallAttr call, ConvolutionOp op,
                                FilterGradient filter) {
   ArrayRef<int64_t> images = shapeOf(filter.images.getInput()),

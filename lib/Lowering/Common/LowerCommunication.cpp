@@ -38,7 +38,7 @@ Typed<int32_t> record(HostFunction &host, Operation *op) {
   return host.op(describeOp(op, op->getName().stripDialect()));
 }
 
-/// At least one byte, also where the tensors of every rank are empty.
+/// Reserves at least one byte, also if the tensors of every rank are empty.
 template <typename OpT> int32_t communicator(HostFunction &host, OpT op) {
   int64_t bytes = std::max<int64_t>(1, bytesOf(op.getInput().getType()));
   bytes = std::max(bytes, bytesOf(op.getOutput().getType()));

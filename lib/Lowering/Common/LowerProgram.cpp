@@ -170,7 +170,8 @@ std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
   return bytes;
 }
 
-/// After lowerStep, which says what is packed and what steps read.
+/// Runs after lowerStep, which finds the tensors that are packed and those that
+/// steps read.
 LogicalResult Lowering::lowerSetup(func::FuncOp setup, StringRef name,
                                    int64_t stage) {
   HostFunction host(program, stage), packs(program, stage);
@@ -207,7 +208,7 @@ FailureOr<Mesh> meshOf(ModuleOp module) {
   return module.emitError("no autopar.mesh in the module: it was not planned");
 }
 
-/// All but what the executable is made by.
+/// Erases everything except the parts from which the executable is made.
 void eraseScheduled(ModuleOp module) {
   for (auto function :
        llvm::make_early_inc_range(module.getOps<func::FuncOp>()))

@@ -1,8 +1,8 @@
 //===- LowerProgram.h - Scheduled IR to a host program ----------*- C++ -*-===//
 //
-// What all kinds of device share: functions per stage that call the runtime,
-// library calls with packed weights, communication, events, the tables that a
-// program exports.
+// The half of lowering that all kinds of device share: functions per stage that
+// call the runtime, library calls with packed weights, communication, events,
+// and the tables that a program exports.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@
 
 namespace autopar {
 
-/// What a kind of device supplies: code for the kernels that no library
-/// computes.
+/// The interface that a kind of device implements: code for the kernels that no
+/// library computes.
 class TargetKernels {
 public:
   virtual ~TargetKernels() = default;

@@ -21,7 +21,8 @@ MadeWeights::create(StringRef executable, bool isEmbedded, ArrayAttr placed) {
     return std::move(error);
   MadeWeights made;
   made.embedded = isEmbedded;
-  // Nothing can be stored beside what is no plain file.
+  // A file beside the executable is possible only if the executable is a plain
+  // file.
   bool isPlain = place.kind == runtime::OutputPlace::Regular;
   llvm::SmallString<128> home(isPlain ? place.path : std::string("program"));
   if (std::error_code code = llvm::sys::fs::make_absolute(home))

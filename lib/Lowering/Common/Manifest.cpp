@@ -49,7 +49,7 @@ private:
   json::Object weightFile(StringRef file, int64_t bytes);
 
   const HostProgram &program;
-  /// As parameters name them, and where the last of these ends in each.
+  /// The files as parameters name them, and the end of the last one in each.
   std::vector<std::pair<std::string, int64_t>> files;
   std::map<StringRef, std::map<std::string, json::Object>> ports; // by kind
   std::map<StringRef, std::vector<std::string>> portOrder;
@@ -60,8 +60,8 @@ private:
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
 
-/// Whether the manifest tells what the output is for: checks have a list of
-/// their own.
+/// Returns whether the manifest tells what the output is for: checks have a
+/// list of their own.
 static bool hasOwnRole(OutputAttr output) {
   return output && output.getRole() != OutputRole::Model &&
          output.getRole() != OutputRole::Check;
@@ -159,7 +159,7 @@ int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
   return it - files.begin();
 }
 
-/// What is known of a file stands in kWeightFiles.
+/// Writes the facts of a file, which are in kWeightFiles.
 json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
   json::Object out{{"name", file}, {"bytes", bytes}};
   auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
@@ -176,8 +176,8 @@ json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
   return out;
 }
 
-/// Also the model's own file where it holds no parameter: it says where
-/// others hold them.
+/// Writes the files of weights. The model's own file is among them even if it
+/// holds no parameter, because it says where other files hold them.
 json::Object ManifestWriter::weights() {
   json::Array list, known;
   for (auto &[name, bytes] : files)
@@ -312,7 +312,7 @@ json::Array ManifestWriter::portsOf(StringRef which) {
   });
 }
 
-/// All ports of the stages, in the order in which they came.
+/// Adds all ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
   llvm::StringMap<DictionaryAttr> checks; // by outputs
   if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))

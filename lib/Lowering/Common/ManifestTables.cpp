@@ -206,7 +206,7 @@ static json::Array kernels(const HostProgram &program) {
   return result;
 }
 
-/// What the program's calls need of each kind of device, in a fixed order.
+/// The libraries that the program's calls need, in a fixed order.
 static json::Array libraries(const HostProgram &program) {
   bool onCpu = targetName(program.module) == kTargetCpu;
   auto calls = [&](StringRef kind) {

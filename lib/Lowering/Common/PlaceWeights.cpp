@@ -19,7 +19,7 @@ namespace autopar {
 
 namespace {
 
-/// One module's parameters and the files that hold them.
+/// Places the parameters of a module in the files that hold them.
 class WeightPlacer {
 public:
   WeightPlacer(ModuleOp module, const OnnxModel &model,
@@ -45,7 +45,7 @@ private:
   MadeWeights &made;
   Builder builder;
   std::map<std::string, std::vector<runtime::ByteRange>> files;
-  std::vector<std::string> missing; // of those files
+  std::vector<std::string> missing; // names of those files that are not there
   bool usesMade = false;
 };
 
@@ -59,7 +59,7 @@ StringAttr WeightPlacer::text(uint64_t hash) {
 // Paths
 //===----------------------------------------------------------------------===//
 
-/// Where `file` is relative to the executable.
+/// The path of `file` relative to the executable.
 std::string WeightPlacer::besideModel(StringRef file) const {
   std::error_code code;
   fs::path weights = fs::absolute(paths.model, code).parent_path() / file.str();
@@ -86,8 +86,8 @@ std::string WeightPlacer::placeOf(StringRef file) const {
 // What files hold
 //===----------------------------------------------------------------------===//
 
-/// Of a file that is there: its length, its structure if it is a model, and the
-/// hash of all bytes.
+/// Describes a file that is there: its length, its structure if it is a model,
+/// and the hash of all bytes.
 llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   fields.set("name", builder.getStringAttr(placeOf(file)));
   fs::path path = fs::path(paths.model).parent_path() / file.str();
@@ -124,7 +124,8 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
   return llvm::Error::success();
 }
 
-/// What the program needs may come later, but a person should know now.
+/// Warns about files that are not there: they may come later, but a person
+/// should know now.
 void WeightPlacer::warnOfMissing() {
   constexpr size_t kNamed = 3;
   if (missing.empty())
@@ -224,7 +225,8 @@ llvm::Error WeightPlacer::place() {
   return llvm::Error::success();
 }
 
-/// For what writes the executable.
+/// Leaves the made weights in an attribute, for the code that writes the
+/// executable.
 void WeightPlacer::describeMade() {
   SmallVector<Attribute> pieces;
   for (const MadeWeights::Piece &piece : made.all())

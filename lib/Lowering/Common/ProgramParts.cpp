@@ -76,7 +76,7 @@ static void findUses(Operation *op, llvm::SetVector<StringAttr> &names) {
   });
 }
 
-/// What other parts may use is no longer local, but still not exported.
+/// Makes a symbol visible to other parts, but still not exported.
 static Operation *hide(Operation *copy) {
   auto hideLocal = [](auto symbol) {
     if (symbol && isLocal(symbol.getLinkage())) {
@@ -89,7 +89,7 @@ static Operation *hide(Operation *copy) {
   return copy;
 }
 
-/// What another part defines.
+/// Declares a symbol that another part defines.
 static Operation *declare(Operation *op) {
   Operation *copy = hide(op->cloneWithoutRegions());
   if (auto global = dyn_cast<LLVM::GlobalOp>(copy))

@@ -29,7 +29,7 @@ public:
     return hash(a, length) == hash(b, length);
   }
 
-  /// How far the stretches at a < b agree.
+  /// The length over which the stretches at a < b agree.
   size_t common(size_t a, size_t b) const {
     size_t low = 0, high = hashes.size() - 1 - b;
     while (low < high) {
@@ -50,7 +50,7 @@ private:
   std::vector<uint64_t> hashes, powers;
 };
 
-/// For each position the next one with its token, or the end.
+/// The next position with the same token, for each position; or the end.
 std::vector<size_t> nextPlaces(ArrayRef<unsigned> tokens) {
   std::vector<size_t> next(tokens.size(), tokens.size());
   std::map<unsigned, size_t> last;

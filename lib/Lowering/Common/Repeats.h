@@ -13,8 +13,8 @@ namespace autopar {
 struct Repeat {
   size_t begin, period, count;
   size_t saved() const { return period * (count - 1); }
-  /// What it saves less what it leaves: of steps there and back, which are
-  /// twice many times the same, those are found that are most often.
+  /// The calls that it saves, less those that it leaves. So among repeats that
+  /// contain each other the most frequent one is found.
   int64_t gain() const { return int64_t(saved()) - int64_t(period); }
   size_t end() const { return begin + period * count; }
 };

@@ -1,8 +1,9 @@
 //===- RuntimeAbi.h - The runtime's C ABI for Lowering ----------*- C++ -*-===//
 //
-// What Lowering knows of runtime.def: names of functions, enumerators and
-// fields from its entries, types from the declarations that runtime.h makes of
-// them. Nothing of the ABI is written a second time in the compiler.
+// Lowering reads runtime.def through this header: the names of functions,
+// enumerators and fields come from its entries, and types from the declarations
+// that runtime.h makes of them. No part of the ABI is written a second time in
+// the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +50,7 @@ inline constexpr llvm::ArrayRef<Enumerator> enumerators = {};
 /// The name of a number in C: of an enumerator, or its digits.
 std::string textOf(llvm::ArrayRef<Enumerator> values, int64_t number);
 
-/// What manifests call an element type: "f32".
+/// The name of an element type in manifests, such as "f32".
 llvm::StringRef dtypeName(aprt_dtype dtype);
 
 //===----------------------------------------------------------------------===//
@@ -79,7 +80,7 @@ struct Descriptor {
   ;
 #include "autopar/runtime.def"
 
-/// Of the struct T; without a name where T is none.
+/// The descriptor of the struct T; without a name if T is no struct.
 template <typename T> inline constexpr Descriptor descriptor = {"", {}, 0};
 #define APRT_DESCRIPTOR(type)                                                  \
   template <>                                                                  \
@@ -106,7 +107,7 @@ template <typename T> T fromWords(llvm::ArrayRef<int64_t> words) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// What a C type is to code generation.
+/// The machine type of a C type.
 enum class Machine { Void, Int32, Int64, Float64, Pointer };
 
 template <typename T> constexpr Machine machineOf() {
@@ -184,7 +185,7 @@ inline constexpr Function function = {nameOf<callee>,
 mlir::LLVM::LLVMFunctionType llvmType(mlir::MLIRContext *context,
                                       const Function &function);
 
-/// Of a C function pointer: `llvmType(context, aprt_kernel())`.
+/// The type of a C function pointer, as in `llvmType(context, aprt_kernel())`.
 mlir::LLVM::LLVMFunctionType llvmType(mlir::MLIRContext *context,
                                       Machine result,
                                       llvm::ArrayRef<Machine> arguments);

@@ -40,10 +40,10 @@ private:
   std::vector<Access> accesses;
 };
 
-/// Where an address points.
+/// The place to which an address points.
 struct Place {
   enum { Private, Shared, Global } kind = Global;
-  int parameter = -1; // of a global one, if it is known
+  int parameter = -1; // parameter of a global place, if it is known
 };
 
 /// `thread` itself is the emulator's; memory on the stack and constants are

@@ -90,8 +90,8 @@ Expected<std::string> compilePtx(ScratchFiles &files, StringRef ptxas,
   return cubin;
 }
 
-/// Those architectures for which `ptxas` compiles an empty program. An older
-/// one does not know them all.
+/// The architectures for which `ptxas` compiles an empty program; an older
+/// ptxas does not know them all.
 Expected<SmallVector<StringRef>> knownTo(ScratchFiles &files, StringRef ptxas,
                                          mlir::gpu::GPUModuleOp kernels) {
   auto source = files.create("empty", "ptx");

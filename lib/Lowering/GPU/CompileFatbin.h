@@ -17,9 +17,10 @@ llvm::Expected<std::string> compileToPtx(mlir::gpu::GPUModuleOp kernels,
 
 /// The kernels of a program for NVIDIA GPUs.
 struct DeviceImages {
-  llvm::SmallVector<char, 0> code; // what the driver is given first
-  /// What a driver that refuses it is given: PTX of the oldest architecture,
-  /// zero-ended, not compressed; empty where `code` is that.
+  llvm::SmallVector<char, 0> code; // the code that the driver gets first
+  /// The code for a driver that refuses the first one: PTX of the oldest
+  /// architecture, zero-ended and not compressed. It is empty if `code` is that
+  /// already.
   llvm::SmallVector<char, 0> ptx;
 };
 

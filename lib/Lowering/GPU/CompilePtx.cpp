@@ -81,8 +81,8 @@ Error linkLibdevice(Module &module) {
   return Error::success();
 }
 
-/// One block on a multiprocessor will do: without a wish ptxas spills a few
-/// registers where that lets more blocks run.
+/// Asks for one block on a multiprocessor: without a wish ptxas spills a few
+/// registers if that lets more blocks run.
 void preferRegisters(Module &module) {
   for (Function &function : module)
     if (function.getCallingConv() == CallingConv::PTX_Kernel)

@@ -1,8 +1,8 @@
 //===- CudaHostPrinter.cpp - The host program as C++ ----------------------===//
 //
-// The same calls that EmitHost.cpp makes functions of, from the same lists: one
-// statement per call with the ONNX node above it, one function per repeated
-// layer with a table of what differs in its repetitions.
+// Prints the calls that EmitHost.cpp makes functions of, from the same lists: a
+// statement per call with the ONNX node above it, and a function per repeated
+// layer with a table of the places that differ in its repetitions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -149,7 +149,7 @@ std::string HostPrinter::element(const HostArgument &argument,
   llvm_unreachable("made by the caller");
 }
 
-/// Whether the program's own function `launch` makes the call.
+/// Returns whether the program's own function `launch` makes the call.
 bool launches(const HostCall &call) {
   return call.callee == &abi::function<aprt_launch_grid>;
 }
@@ -321,7 +321,7 @@ constexpr StringLiteral kHead =
 
 )";
 
-// What the text below passes.
+// Checks the types that the text below passes.
 static_assert(
     std::is_same_v<decltype(aprt_launch_grid),
                    aprt_status(aprt_rank *, int32_t op, int32_t kernel,

@@ -28,7 +28,7 @@ public:
   std::string text(llvm::ArrayRef<int64_t> words) const;
 
 private:
-  /// What a comment says of a descriptor, by its words and its number.
+  /// Makes the comment about a descriptor from its words and its number.
   using Title = std::string (*)(llvm::ArrayRef<int64_t> words, int64_t number);
   Descriptors(const abi::Descriptor &type, llvm::StringRef array, Title title)
       : type(type), array(array), title(title) {}
@@ -39,7 +39,8 @@ private:
   std::map<int64_t, int64_t> numbers; // by first word
 };
 
-/// What differs in the repetitions of a layer. Columns that move alike are one.
+/// The places that differ in the repetitions of a layer. Columns that move
+/// alike are one.
 class PlaceTable {
 public:
   explicit PlaceTable(int64_t rows) : rows(rows) {}

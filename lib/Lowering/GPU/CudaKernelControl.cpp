@@ -12,7 +12,7 @@ namespace autopar::gpu {
 /// Names of the indices of loops from the outermost.
 static constexpr StringRef kLoopNames = "ijklm";
 
-/// Whether select(a > b, a, b) keeps the larger one; nothing if it does
+/// Returns whether select(a > b, a, b) keeps the larger one; nothing if it does
 /// neither.
 static std::optional<bool> keepsLarger(Operation *op) {
   auto select = dyn_cast_if_present<arith::SelectOp>(op);
@@ -28,7 +28,8 @@ static std::optional<bool> keepsLarger(Operation *op) {
   return std::nullopt;
 }
 
-/// What a loop carries is named after what it adds up.
+/// The stem of a name for a value that a loop carries, after the function that
+/// adds it up.
 static StringRef stemOfCarried(Value next) {
   Operation *op = next.getDefiningOp();
   if (auto larger = keepsLarger(op))
@@ -86,7 +87,8 @@ static std::string updateText(StringRef variable, StringRef next, Value value) {
   return (variable + " = " + next).str();
 }
 
-/// All at once: no value sees another variable's new contents.
+/// Assigns all variables at once: no value sees another variable's new
+/// contents.
 void CudaKernelPrinter::assign(ArrayRef<std::string> variables,
                                ValueRange values) {
   SmallVector<Text> next;

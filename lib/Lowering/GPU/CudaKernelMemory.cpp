@@ -29,7 +29,8 @@ static bool isZero(LLVM::GEPOp op) {
                       [](int32_t index) { return index == 0; });
 }
 
-/// What is read and written through a pointer; null if that differs.
+/// The type that is read and written through a pointer; null if there are
+/// several.
 Type CudaKernelPrinter::elementOf(Value pointer) {
   Type found;
   bool differs = false;

@@ -65,7 +65,8 @@ private:
   void assign(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
 
   // Values.
-  /// Whether an expression may stand where its value is used.
+  /// Returns whether the value has one use, in its own block: its expression
+  /// may then be printed there and needs no variable.
   static bool isUsedOnceNearby(mlir::Value value);
   void define(mlir::Value value, llvm::SmallVector<Text> texts,
               bool mayWait = true);

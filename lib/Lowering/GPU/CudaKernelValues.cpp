@@ -61,7 +61,7 @@ std::string CudaKernelPrinter::stemOf(Value value) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// From now on the value is the variable `name`.
+/// Makes the value the variable `name` from now on.
 void CudaKernelPrinter::name(Value value, StringRef name) {
   SmallVector<Text> &known = texts[value];
   known.clear();
@@ -132,7 +132,7 @@ Text CudaKernelPrinter::whole(Value value) {
     lanes.push_back(lane(value, number));
   if (!isa<VectorType>(value.getType()))
     return lanes.front();
-  // All lanes of one variable are that variable.
+  // A vector of all lanes of one variable, in order, is that variable.
   StringRef first = lanes.front().text;
   StringRef variable = first.take_until([](char c) { return c == '.'; });
   bool same = llvm::all_of(llvm::enumerate(lanes), [&](const auto &entry) {
@@ -237,7 +237,8 @@ LogicalResult CudaKernelPrinter::lanes(Operation *op) {
   return success();
 }
 
-/// Where a shuffle stands decides which threads take part.
+/// A shuffle becomes a statement, because its place decides which threads take
+/// part.
 LogicalResult CudaKernelPrinter::shuffle(mlir::gpu::ShuffleOp op) {
   if (!op.getValid().use_empty() || isa<VectorType>(op.getValue().getType()))
     return unknown(op);

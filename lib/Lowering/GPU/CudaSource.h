@@ -15,11 +15,11 @@
 
 namespace autopar::gpu {
 
-/// On a gpu.func: lines of text that say what it computes.
+/// Attribute of a gpu.func: lines of text that say what it computes.
 inline constexpr llvm::StringLiteral kDescription = "autopar.description";
 
-/// What a kernel computes: the ops of its body with their ONNX nodes and
-/// shapes, one per line.
+/// Describes a kernel: the ops of its body with their ONNX nodes and shapes,
+/// one per line.
 std::string descriptionOf(KernelOp kernel);
 
 /// Writes kernels.cu, program.cpp, manifest.json, data.cpp, emulated.cpp,

@@ -11,7 +11,7 @@
 
 namespace autopar::gpu {
 
-/// How tightly C++ binds an expression.
+/// The precedence with which C++ binds an expression.
 enum class Binding {
   Choice, // c ? a : b
   Or,
@@ -49,7 +49,7 @@ std::string wrapped(llvm::StringRef line);
 /// no backslash at the end, which would end the comment or take the next line
 /// into it, is left.
 std::string commentText(llvm::StringRef text);
-/// Whether `name` occurs in `text` as a word.
+/// Returns whether `name` occurs in `text` as a word.
 bool mentions(llvm::StringRef text, llvm::StringRef name);
 
 /// The C++ name of a type of the IR: "float", "int64_t", "__half", "float4",
@@ -81,8 +81,8 @@ expressionText(mlir::Operation *op,
 /// The integer that a constant is; nothing for other values.
 std::optional<llvm::APInt> constantOf(mlir::Value value);
 
-/// Whether an integer is never below zero, as positions of threads and loops
-/// are; looks at ops up to `depth` away.
+/// Tells whether an integer is never below zero, as positions of threads and
+/// loops are; looks at ops up to `depth` away.
 constexpr int kDepth = 10;
 bool isNonNegative(mlir::Value value, int depth = kDepth);
 

@@ -33,8 +33,8 @@ struct HostKernel {
   Value *thread() const { return body->arg_end() - 1; }
 };
 
-/// The same function with one more argument, the thread. It stays visible
-/// from outside, so that its arguments keep their numbers while it is
+/// Adds the thread as a last argument to the function. The new function stays
+/// visible from outside, so that its arguments keep their numbers while it is
 /// optimized.
 Function *addThread(Function &kernel) {
   LLVMContext &context = kernel.getContext();
@@ -132,7 +132,8 @@ Function *makeEntry(Function &body) {
   return entry;
 }
 
-/// Whether threads meet in the kernel, so that each needs a stack of its own.
+/// Returns whether threads meet in the kernel, so that each needs a stack of
+/// its own.
 bool synchronises(const Function &body) {
   for (const BasicBlock &block : body)
     for (const Instruction &instruction : block)
@@ -223,7 +224,7 @@ Error checkShared(const HostKernel &kernel, const ProgramKernel &row) {
                            Twine(row.sharedBytes));
 }
 
-/// What the NVPTX back end reads and this host's does not know.
+/// Drops metadata that the NVPTX back end reads and this host's does not know.
 void dropDeviceForms(Module &module) {
   for (Function &function : module) {
     function.setCallingConv(CallingConv::C);
@@ -259,8 +260,8 @@ Error emulateKernels(Module &module, ArrayRef<ProgramKernel> rows,
       return error;
   }
   eraseShared(module);
-  // What is announced is what is left: 16-byte accesses stay whole, and none
-  // are joined that the kernel makes one by one.
+  // Optimizes before accesses are announced: 16-byte accesses stay whole, and
+  // accesses that the kernel makes one by one are not joined.
   autopar::optimize(module, machine, OptimizationLevel::O2, Vectorize::No);
   TableMaker table(module);
   SmallVector<Constant *> entries;

@@ -24,7 +24,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 emulateKernels(mlir::gpu::GPUModuleOp kernels, llvm::LLVMContext &context,
                llvm::TargetMachine &machine);
 
-/// The same from the translated module, whose kernels `rows` describes.
+/// Does the same from the translated module, whose kernels `rows` describes.
 llvm::Error emulateKernels(llvm::Module &module,
                            llvm::ArrayRef<ProgramKernel> rows,
                            llvm::TargetMachine &machine);

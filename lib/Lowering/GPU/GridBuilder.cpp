@@ -174,8 +174,8 @@ void GridBuilder::emitFlat(const GridPlan &plan) {
   }
 }
 
-/// Which lane of which row of the block a thread is; gives the number of its
-/// row.
+/// Computes which lane of which row of the block a thread is, and returns the
+/// number of its row.
 Value GridBuilder::numberRow(RowGroup &group) {
   Value thread = dimension<mlir::gpu::ThreadIdOp>();
   int64_t inner = group.neighbours ? group.lanes : group.rows;
@@ -197,8 +197,8 @@ void GridBuilder::emitRows(const GridPlan &plan) {
   RowGroup group = plan.group;
   Value number = numberRow(group);
   bool uneven = plan.rowCount % group.rows != 0;
-  // Where whole warps have rows of their own, those without one leave; else
-  // all threads stay for the barriers, and repeat the last row.
+  // If whole warps have rows of their own, warps without a row leave. Otherwise
+  // all threads stay for the barriers and repeat the last row.
   bool leaves = group.lanes == 1 || group.neighbours;
   Block *body = number.getParentBlock();
   if (uneven && leaves)

@@ -14,10 +14,11 @@ using loops::OutputElement;
 /// Bytes of the widest memory access.
 constexpr int64_t kAccessBytes = 16;
 
-/// Whether the buffer of an operand begins at a multiple of kAccessBytes.
+/// Returns whether the buffer of an operand begins at a multiple of
+/// kAccessBytes.
 bool isAligned(mlir::Value memref);
 
-/// One emission of a kernel's body.
+/// An emission of a kernel's body.
 class GridBuilder {
 public:
   GridBuilder(mlir::gpu::GPUModuleOp module, loops::ConstantTables &tables,
@@ -27,7 +28,8 @@ public:
         name(name), builder(mlir::OpBuilder::atBlockEnd(module.getBody())),
         loc(kernel.getLoc()) {}
 
-  /// Over the flat space, by one thread; keeps nothing.
+  /// Emits the body over the flat space, for one thread, and throws the code
+  /// away.
   loops::Findings tryOut();
   /// The function; returns the bytes of shared memory it uses.
   int64_t build(const GridPlan &plan);
@@ -50,7 +52,7 @@ private:
   /// The block of what runs only where `index` < `size`.
   mlir::Block *guarded(mlir::Value index, int64_t size);
 
-  // Of the function that is being built:
+  // Values of the function that is being built:
   mlir::Value constant(int64_t value);
   template <typename OpT> mlir::Value dimension();
   mlir::Value plus(mlir::Value a, mlir::Value b, int64_t scale);

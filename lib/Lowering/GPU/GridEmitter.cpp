@@ -164,7 +164,8 @@ Value GridEmitter::fold(ArrayRef<int64_t> extents, ArrayRef<Index> fixed,
 // Addresses
 //===----------------------------------------------------------------------===//
 
-/// What is constant apart, where LLVM sees which accesses are neighbours.
+/// Adds the constant part of an offset apart, so that LLVM sees which accesses
+/// are neighbours.
 Value GridEmitter::address(Value pointer, Type stored, Value offset) {
   auto sum = offset.getDefiningOp<arith::AddIOp>();
   std::optional<int64_t> fixed =
@@ -178,7 +179,7 @@ Value GridEmitter::address(Value pointer, Type stored, Value offset) {
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*fixed)});
 }
 
-/// Whether `value` is known to be a multiple of `factor`.
+/// Returns whether `value` is known to be a multiple of `factor`.
 static bool isMultiple(Value value, int64_t factor) {
   if (std::optional<int64_t> known = getConstantIntValue(value))
     return *known % factor == 0;

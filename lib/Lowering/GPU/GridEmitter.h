@@ -27,13 +27,13 @@ constexpr int64_t kMostSharedBytes = 48 << 10;
 /// The threads that share a row. Sizes in threads.
 struct RowGroup {
   int64_t lanes = 1;
-  int64_t rows = 1; // of a block
+  int64_t rows = 1; // rows of a block
   /// Neighbouring threads are lanes of one row; else they have neighbouring
   /// rows.
   bool neighbours = true;
-  /// Most consecutive elements of a row that a thread takes at once.
+  /// The most consecutive elements of a row that a thread takes at once.
   int64_t vector = 1;
-  /// Most elements of a row that a thread keeps in registers.
+  /// The most elements of a row that a thread keeps in registers.
   int64_t kept = 32;
   // This thread's place in the group and the group's in the block; null: 0.
   mlir::Value lane, row;
@@ -49,9 +49,9 @@ struct Tile {
   static constexpr int64_t kSide = 32;
   int64_t across = 0; // the stride, in the space, of the part that is
                       // contiguous in what is read
-  /// The same iterations as spaces in which neighbouring threads are
-  /// neighbours along the contiguous dimension of what is read (`loads`) or
-  /// written (`stores`), and each one's places within the tile.
+  /// The iterations of a tile as a space in which neighbouring threads are
+  /// neighbours along the contiguous dimension of the operand (`loads`) or of
+  /// the result (`stores`), with the place of each iteration within the tile.
   struct Side {
     Index flat;
     mlir::Value readPlace, writtenPlace;
@@ -89,7 +89,7 @@ public:
   /// repeated, and the threads may not meet in it.
   void forOwnElements(int64_t extent, ElementBody body);
 
-  /// Whether a thread's elements of such a row are straight code.
+  /// Returns whether a thread's elements of such a row are straight code.
   bool keeps(int64_t extent) const;
 
   mlir::Value fold(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<Index> fixed,
@@ -104,8 +104,8 @@ public:
   void storeOutput(mlir::Value value, mlir::Value pointer, mlir::Type element,
                    Index where, Index repeats) override;
 
-  /// All threads of the block, or of the warp where a warp shares a row, wait
-  /// for each other.
+  /// Makes all threads of the block wait for each other, or those of the warp
+  /// if a warp shares a row.
   void barrier(unsigned depth);
   int64_t sharedBytes() const { return shared; }
 
@@ -134,9 +134,9 @@ private:
   Values bestAfter(TopKOp op, llvm::ArrayRef<Index> at, mlir::ValueRange last,
                    mlir::Value isFirst, bool together);
   int64_t strideOfKept(mlir::Operation *op, int64_t size, int64_t bytes);
-  /// Which indices mean a row: a bit of a word in shared memory for each.
+  /// The indices that mean a row: a bit of a word in shared memory for each.
   struct Hits {
-    mlir::Value words, count; // those to look at: none where no bit is set
+    mlir::Value words, count; // the words to look at; none if no bit is set
   };
   Hits findHits(ScatterOp op, Index row, int64_t words);
   mlir::Value bestRow(TopKOp op, llvm::ArrayRef<Index> at, int64_t stride);

@@ -1,8 +1,9 @@
 //===- GridKernels.cpp - Kernels as functions of a grid of threads --------===//
 //
-// As on the CPU a first emission, which is thrown away, treats the space of
-// iterations as flat and finds out what is folded, read and cut; the second
-// follows the plan made from it.
+// A kernel is emitted twice, as on the CPU. The first emission, which is thrown
+// away, treats the space of iterations as flat and finds out which elements are
+// folded and read and where the space is cut. The second follows the plan made
+// from that.
 //
 //===----------------------------------------------------------------------===//
 

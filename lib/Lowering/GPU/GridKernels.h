@@ -12,7 +12,7 @@ namespace autopar::gpu {
 
 using GridKernelRow = ProgramKernel;
 
-/// How to launch a kernel.
+/// The grid, the block and the arguments with which a kernel is launched.
 struct GridKernel {
   int32_t index = 0; // in the manifest's "kernels"
   /// Operand numbers of the kernel op, one per pointer argument.

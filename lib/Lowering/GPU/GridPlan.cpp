@@ -165,8 +165,9 @@ void planFlat(GridPlan &plan, const Findings &findings, int64_t vector) {
     plan.threads = 128;
 }
 
-/// What the kernel folds. Where outputs are stored over inputs all of it is of
-/// the iteration's own row (verify-schedule), though indices may not show it.
+/// The folds of the kernel. If outputs are stored over inputs, all folded
+/// elements are of the iteration's own row (verify-schedule checks this),
+/// although indices may not show it.
 SmallVector<FoldFinding> foldsOf(KernelOp kernel, const Findings &findings,
                                  const GridPlan &plan) {
   auto folds = llvm::to_vector(findings.foldsFound);

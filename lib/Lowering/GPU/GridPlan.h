@@ -7,7 +7,7 @@
 
 namespace autopar::gpu {
 
-/// How the iterations of a kernel are shared out over a grid.
+/// The way in which the iterations of a kernel are shared out over a grid.
 struct GridPlan {
   enum Mapping {
     /// Threads take consecutive elements; folds are one thread's.

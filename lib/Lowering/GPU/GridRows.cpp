@@ -33,8 +33,8 @@ int64_t GridEmitter::strideOfKept(Operation *op, int64_t size, int64_t bytes) {
   return stride;
 }
 
-/// What follows the first `before` elements of the row through `at`, in the
-/// op's direction, `count` of them at most, joined to `start`.
+/// Joins to `start` the elements of the row through `at` after the first
+/// `before` ones, in the op's direction, at most `count` of them.
 Value GridEmitter::scanFrom(ScanOp op, ArrayRef<Index> at, Value start,
                             Value before, Value count) {
   int64_t dim = op.getDim(), size = op.getType().getDimSize(dim);
@@ -81,8 +81,8 @@ Value GridEmitter::scanSegment(ScanOp op, Value row, int64_t stride,
   });
 }
 
-/// What the lanes before this one have, joined: in turns, each of which joins
-/// what twice as many lanes have.
+/// Joins the totals of the lanes before this one, in turns of which each joins
+/// those of twice as many lanes.
 Value GridEmitter::prefixOfLanes(ScanOp op, Value total, Value neutral) {
   unsigned at = depth(total);
   Type type = total.getType();
@@ -168,7 +168,7 @@ Value GridEmitter::scanElement(ScanOp op, ArrayRef<Index> at) {
 // top_k
 //===----------------------------------------------------------------------===//
 
-/// Whether element (x, i) comes before (y, j).
+/// Returns whether element (x, i) comes before (y, j).
 static Value comesBefore(GridEmitter &emit, TopKOp op, Value x, Value i,
                          Value y, Value j) {
   Value better = isBetter(emit, op, x, y), worse = isBetter(emit, op, y, x);

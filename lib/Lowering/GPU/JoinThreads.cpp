@@ -101,7 +101,7 @@ LoopEmitter::Values GridEmitter::joinThroughMemory(Values mine,
         make<arith::CmpIOp>(arith::CmpIPredicate::eq, first, constantInt(0));
   }
   Value place = addInt(mulInt(part, group.rows), rowNumber());
-  if (at > 0) // what an earlier turn left there has been read
+  if (at > 0) // the contents of an earlier turn have been read
     barrier(at);
   Values arrays;
   for (Value value : mine) {

@@ -100,7 +100,7 @@ LogicalResult printKernels(mlir::gpu::GPUModuleOp kernels,
   return success();
 }
 
-/// Whether its threads wait for each other, so that each needs a stack.
+/// Returns whether its threads wait for each other, so that each needs a stack.
 static bool synchronises(mlir::gpu::GPUFuncOp function) {
   return function
       .walk([](Operation *op) {

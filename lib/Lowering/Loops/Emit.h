@@ -1,8 +1,8 @@
 //===- Emit.h - Code for one element of each op's result --------*- C++ -*-===//
 //
-// One overload of `emitElement` per op, in the file of its family: the result's
-// element at an index, in the type that arithmetic uses. What has no overload
-// has no loops.
+// Each op has an overload of `emitElement` in the file of its family: it emits
+// the result's element at an index, in the type that arithmetic uses. An op
+// without an overload has no loops.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-/// In f32 the rational minimax form on [-4, 4] with one division: within 5e-7,
-/// in half the time of a piecewise polynomial.
+/// Emits erf. For f32 it is the rational minimax form on [-4, 4] with one
+/// division: within 5e-7, in half the time of a piecewise polynomial.
 Value Arithmetic::erf(Value x) {
   if (!x.getType().isF32())
     return emit.make<math::ErfOp>(x);

@@ -43,8 +43,8 @@ Value LoopEmitter::foldRange(Value extent, unsigned depth, Value init,
       .front();
 }
 
-/// Whether more of what was read is contiguous along the innermost digits than
-/// along something else.
+/// Returns whether more of what was read is contiguous along the innermost
+/// digits than along something else.
 static bool readsColumns(ArrayRef<Read> reads) {
   int64_t along = 0, across = 0;
   for (const Read &read : reads) {

@@ -73,8 +73,8 @@ static Value emitIntegerDivision(Arithmetic a, BinaryKind kind, Value x,
   return a.select(bad, zero, rest);
 }
 
-/// By squaring, from the exponent's highest bit down. A negative exponent gives
-/// what is left of the real power: 1, -1 or 0.
+/// Emits a power by squaring, from the exponent's highest bit down. A negative
+/// exponent gives the real power rounded towards zero: 1, -1 or 0.
 static Value emitIntegerPower(Arithmetic a, Value x, Value y, bool isUnsigned) {
   using I = arith::CmpIPredicate;
   LoopEmitter &emit = a.emit;
@@ -97,7 +97,8 @@ static Value emitIntegerPower(Arithmetic a, Value x, Value y, bool isUnsigned) {
                      std::max(emit.depth(x), emit.depth(y)), one, square);
   if (isUnsigned)
     return power;
-  // Of 1 and -1 the power with the exponent's lowest bit; else 0.
+  // The power of 1 and -1 follows from the exponent's lowest bit; for other
+  // bases it is 0.
   Value odd =
       emit.make<arith::CmpIOp>(I::ne, emit.make<arith::AndIOp>(y, one), zero);
   Value isUnit =

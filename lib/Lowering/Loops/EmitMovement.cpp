@@ -105,8 +105,8 @@ static Value emitElement(LoopEmitter &emit, PadOp op, ArrayRef<Index> at) {
                      op.getValue().convertToDouble());
 }
 
-/// Of many operands of one size, which one it is follows from the index; null:
-/// there are few, or it does not.
+/// Emits the element of a concat of many operands of one size, where the index
+/// says which operand it is. Null if the operands are few, or of several sizes.
 static Value emitOneOfMany(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
   int64_t dim = op.getDim(), count = op.getInputs().size();
   int64_t size = shapeOf(op.getInputs().front())[dim];
@@ -141,7 +141,7 @@ static Value emitElement(LoopEmitter &emit, ConcatOp op, ArrayRef<Index> at) {
                  : read;
     start += size;
   }
-  // Without elements there is nothing to read: the loop around runs no trip.
+  // A result without elements reads nothing: the loop around runs no trip.
   return result ? result
                 : emit.constant(computeType(getElementTypeOrSelf(op.getType())),
                                 0);
@@ -200,7 +200,7 @@ static Value emitElement(LoopEmitter &emit, GatherOp op, ArrayRef<Index> at) {
   return readGuarded(emit, op.getData(), guarded, 0);
 }
 
-/// Of the whole dimension.
+/// Emits the row from the whole dimension of indices.
 static Value wholeRow(LoopEmitter &emit, ScatterOp op, ArrayRef<Index> at) {
   int64_t rows = shapeOf(op.getResult())[op.getDim()];
   int64_t whole = op.getSize().value_or(rows);

@@ -19,7 +19,7 @@ static Value add(LoopEmitter &emit, Value acc, Value x) {
   return combineElements(emit, ReduceKind::Sum, acc, x, false);
 }
 
-/// In forms that LLVM vectorizes as reductions.
+/// Combines two elements in a form that LLVM vectorizes as a reduction.
 Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
                       bool isUnsigned) {
   auto flags = arith::FastMathFlags::contract | arith::FastMathFlags::reassoc |
@@ -44,8 +44,8 @@ Value combineElements(LoopEmitter &emit, ReduceKind kind, Value acc, Value x,
              : emit.make<arith::MinimumFOp>(acc, x, nsz);
 }
 
-/// Whether elements of `op` come from others that a loop makes: for each column
-/// once, but again for each row where the rows are the outer loop.
+/// Returns whether elements of `op` come from others that a loop makes: for
+/// each column once, but again for each row where the rows are the outer loop.
 static bool readsFolds(const LoopEmitter &emit, Operation *op) {
   SmallVector<Value> open(op->getOperands());
   llvm::DenseSet<Value> seen;
@@ -131,7 +131,8 @@ static Value emitElement(LoopEmitter &emit, ReduceOp op, ArrayRef<Index> at) {
 }
 
 namespace {
-/// What softmax needs of one row: computed once per row and remembered.
+/// The values of a row that softmax needs; they are computed once per row and
+/// remembered.
 struct SoftmaxRow {
   Value max, sum, exps; // exps: a stack row or null
 };

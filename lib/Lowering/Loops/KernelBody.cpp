@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace autopar::loops {
 
-/// Where a memref begins, as a key: a byte of the arena, or of a persistent
-/// tensor.
+/// A key for the place where a memref begins: a byte of the arena, or of a
+/// persistent tensor.
 static std::string placeOf(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   if (!buffer)
@@ -53,7 +53,7 @@ std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   llvm::for_each(slots, addNumber);
   addNumber(isInPlace(kernel));
   Block &body = kernel.getBody().front();
-  // Where a part begins is an argument of the kernel.
+  // The place where a part begins is an argument of the kernel.
   for (Type type : kernel->getOperandTypes()) {
     auto shaped = cast<ShapedType>(type);
     add(bufferType(

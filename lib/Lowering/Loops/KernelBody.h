@@ -13,7 +13,7 @@
 
 namespace autopar::loops {
 
-/// Which argument each operand of a kernel op is.
+/// The number of the argument for each operand of a kernel op.
 struct KernelSlots {
   /// Argument number of each operand: same place, same argument, as an output
   /// may be written over an input.
@@ -26,7 +26,7 @@ struct KernelSlots {
   explicit KernelSlots(KernelOp kernel);
 };
 
-/// Whether an output is stored over an input.
+/// Returns whether an output is stored over an input.
 bool isInPlace(KernelOp kernel);
 
 /// Equal for kernels that one function serves.
@@ -44,8 +44,8 @@ int64_t spaceOf(KernelOp kernel);
 /// Adds the cuts between the elements of outputs that have fewer than `space`.
 void cutAtOutputs(KernelOp kernel, int64_t space, std::set<int64_t> &cuts);
 
-/// One loop per piece of [0, space) between the cuts, from the outermost to the
-/// innermost; of cuts that do not divide each other the first count.
+/// A loop for each piece of [0, space) between the cuts, from the outermost to
+/// the innermost. If cuts do not divide each other, the first ones count.
 llvm::SmallVector<Part> cutSpace(int64_t space, const std::set<int64_t> &cuts);
 
 /// An element of output `output` and its place in memory.
@@ -56,7 +56,8 @@ struct OutputElement {
   unsigned output;
 };
 
-/// All outputs at iteration `flat` of a space of `size` iterations.
+/// Emits the elements of all outputs at iteration `flat` of a space of `size`
+/// iterations.
 llvm::SmallVector<OutputElement>
 evaluateOutputs(LoopEmitter &emit, KernelOp kernel, Index flat, int64_t size);
 /// `pointers`: the arguments for the buffers.

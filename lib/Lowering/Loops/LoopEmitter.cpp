@@ -34,7 +34,8 @@ LoopEmitter::LoopEmitter(OpBuilder &builder, Location loc, Block *entry,
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// Before the next deeper open loop, else at the end of the block.
+/// Moves the insertion point before the next deeper open loop, or to the end of
+/// the block.
 void LoopEmitter::moveTo(Operation *op, unsigned depth) {
   if (depth + 1 < scopes.size()) {
     op->moveBefore(scopes[depth + 1].loop);
@@ -309,7 +310,8 @@ bool hasLoops(Operation *op) {
   return isa<YieldOp>(op) || elementTable().find(op);
 }
 
-/// What memory would hold: results do not depend on which ops are one kernel.
+/// Emits the element as memory would hold it, so that results do not depend on
+/// which ops are one kernel.
 Value LoopEmitter::compute(Operation *op, ArrayRef<Index> at) {
   Value result = (*elementTable().find(op))(op, *this, at);
   return cast<KernelOpInterface>(op).roundsResult()

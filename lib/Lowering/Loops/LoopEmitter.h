@@ -46,8 +46,8 @@ llvm::SmallVector<Index> with(llvm::ArrayRef<Index> at, int64_t dim,
 /// `at` in all dimensions but `dim`.
 llvm::SmallVector<Index> without(llvm::ArrayRef<Index> at, int64_t dim);
 
-/// One loop over a part of a flat index space: the flat index is the sum of
-/// value * stride over the parts.
+/// A loop over a part of a flat index space. The flat index is the sum of value
+/// * stride over the parts.
 struct Part {
   Index index;
   int64_t stride, size;
@@ -59,7 +59,7 @@ struct Read {
   int64_t stride, size, elements;
 };
 
-/// One loop that folds elements.
+/// A loop that folds elements.
 struct FoldFinding {
   /// The digits of the space that it depends on, as [from, to) strides.
   std::vector<std::pair<int64_t, int64_t>> digits;
@@ -73,7 +73,7 @@ struct ScatterFinding {
   int64_t elements, width;
 };
 
-/// What one emission of a kernel finds out for the next.
+/// The facts that one emission of a kernel finds out for the next.
 struct Findings {
   /// Places where used digits of the flat space begin or end.
   std::set<int64_t> boundaries;
@@ -149,14 +149,15 @@ public:
   mlir::Value inRange(mlir::Value index, int64_t size);
 
   mlir::Value load(mlir::Value pointer, mlir::Type element, Index flat);
-  /// In the innermost loop that `value` or `flat` needs.
+  /// Stores the value in the innermost loop that `value` or `flat` needs.
   void store(mlir::Value value, mlir::Value pointer, mlir::Type element,
              Index flat);
-  /// From now on stores happen only where `condition` holds; null: everywhere.
+  /// Restricts the stores that follow to where `condition` holds; null:
+  /// everywhere.
   void guardStores(mlir::Value condition) { storeGuard = condition; }
   mlir::Value stackBuffer(mlir::Type element, int64_t size);
-  /// The same pointer, for accesses that must follow what was emitted so far at
-  /// `depth`.
+  /// The same pointer as a new value, for accesses that must follow all code
+  /// emitted so far at `depth`.
   mlir::Value pin(mlir::Value pointer, unsigned depth);
 
   //===--------------------------------------------------------------------===//
@@ -192,14 +193,14 @@ public:
   };
   static FoldBlocks foldBlocks(llvm::ArrayRef<int64_t> extents, mlir::Type type,
                                int64_t terms);
-  /// How many indices of [0, extent) the block from `first` on has.
+  /// The number of indices of [0, extent) that the block from `first` on has.
   mlir::Value blockEnd(mlir::Value first, int64_t block, int64_t extent);
-  /// As fold over [0, extent) in one loop at `depth`, where `extent` may be
-  /// computed.
+  /// Folds over [0, extent) in one loop at `depth`. `extent` may be a computed
+  /// value.
   mlir::Value
   foldRange(mlir::Value extent, unsigned depth, mlir::Value init,
             llvm::function_ref<mlir::Value(Index, mlir::Value)> body);
-  /// The same with any number of values carried along.
+  /// Does the same with any number of values carried along.
   using Values = llvm::SmallVector<mlir::Value>;
   Values foldRange(mlir::Value extent, unsigned depth, mlir::ValueRange inits,
                    llvm::function_ref<Values(Index, mlir::ValueRange)> body);
@@ -319,7 +320,7 @@ protected:
   /// Spaces that hold some of another one's parts at the same strides: digits
   /// that are in one of them alone are digits of it.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> views;
-  /// By two views of it, in both orders.
+  /// The whole of which two views are parts, by the views in both orders.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> wholes;
   /// Values that may differ between the threads that fold together.
   llvm::DenseSet<mlir::Value> varying;
@@ -332,19 +333,19 @@ protected:
 mlir::Value combineElements(LoopEmitter &emit, ReduceKind kind, mlir::Value acc,
                             mlir::Value x, bool isUnsigned);
 mlir::Value neutralFor(LoopEmitter &emit, ReduceKind kind, mlir::Value tensor);
-/// Whether element `a` comes before `b` in top_k; NaN is larger than any
-/// number.
+/// Returns whether element `a` comes before `b` in top_k; NaN is larger than
+/// any number.
 mlir::Value isBetter(LoopEmitter &emit, TopKOp op, mlir::Value a,
                      mlir::Value b);
 /// The row of the block that the index at `at` means; one outside of the block
 /// is no row of it.
 mlir::Value rowOfIndex(LoopEmitter &emit, ScatterOp op,
                        llvm::ArrayRef<Index> at);
-/// Whether the index at `at` means the row of the block at `row`.
+/// Returns whether the index at `at` means the row of the block at `row`.
 mlir::Value hitsRow(LoopEmitter &emit, ScatterOp op, llvm::ArrayRef<Index> at,
                     Index row);
-/// Where the index at `point` of the batch that element `at` of the result is
-/// in stands among the indices.
+/// The place among the indices of index number `point`, in the batch of the
+/// result's element `at`.
 llvm::SmallVector<Index> indexAt(ScatterOp op, llvm::ArrayRef<Index> at,
                                  llvm::ArrayRef<Index> point);
 /// The update of that row which the index at `point` brings, at `at` of the
@@ -354,7 +355,7 @@ mlir::Value updateAt(LoopEmitter &emit, ScatterOp op,
 /// Elements without sign: u8 and its kin, booleans.
 bool isNatural(mlir::Type tensorOrElement);
 
-/// Whether the emitter has loops for `op`.
+/// Returns whether the emitter has loops for `op`.
 bool hasLoops(mlir::Operation *op);
 
 } // namespace autopar::loops

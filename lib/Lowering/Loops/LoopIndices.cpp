@@ -25,7 +25,7 @@ SmallVector<Index> without(ArrayRef<Index> at, int64_t dim) {
   return result;
 }
 
-/// Of the flat index; some parts may be missing.
+/// The size of the flat index; some parts may be missing.
 static int64_t sizeOf(ArrayRef<Part> parts) {
   int64_t size = 1;
   for (const Part &part : parts)
@@ -40,20 +40,21 @@ Index LoopEmitter::addSpace(ArrayRef<Part> parts) {
   return {placeholder, 1, size};
 }
 
-/// Whether `border` is between two digits of the part's loop, or outside.
+/// Returns whether `border` is between two digits of the part's loop, or
+/// outside.
 static bool alignsWith(const Part &part, int64_t border) {
   if (border <= part.stride)
     return part.stride % border == 0;
   return border >= part.stride * part.size || border % part.stride == 0;
 }
 
-/// Whether part of the loop is in the digits [low, high).
+/// Returns whether part of the loop is in the digits [low, high).
 static bool touches(const Part &part, int64_t low, int64_t high) {
   return part.stride * part.size > low && part.stride < high && part.size > 1;
 }
 
-/// Whether each loop is in the digits [low, high), outside of them, or is cut
-/// by their borders into whole digits.
+/// Returns whether each loop is in the digits [low, high), outside of them, or
+/// is cut by their borders into whole digits.
 static bool cutsBetween(ArrayRef<Part> parts, int64_t low, int64_t high) {
   return llvm::all_of(parts, [&](const Part &part) {
     return alignsWith(part, low) && alignsWith(part, high);
@@ -104,8 +105,8 @@ Value LoopEmitter::commonSpace(Value a, Value b) {
   return wholes.lookup({a, b});
 }
 
-/// Whether the remainder that `index` takes changes nothing: its value ends
-/// there.
+/// Returns whether the remainder that `index` takes changes nothing: its value
+/// ends there.
 bool LoopEmitter::isTop(Index index) const {
   auto space = spaces.find(index.value);
   return index.modulus == 0 ||

@@ -29,7 +29,7 @@ private:
   Derivative() = default;
 };
 
-/// One per file of this folder.
+/// Each file of this folder has one of these.
 void registerElementwiseDerivatives(mlir::MLIRContext *context);
 void registerShapeDerivatives(mlir::MLIRContext *context);
 void registerReductionDerivatives(mlir::MLIRContext *context);

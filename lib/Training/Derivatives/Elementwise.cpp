@@ -1,8 +1,8 @@
 //===- Elementwise.cpp - Derivatives of functions of elements -------------===//
 //
-// Where a function has a kink, its derivative there is PyTorch's: 0 of relu and
-// abs, a half for each of two equal operands of max and min, 1 where a bound
-// that is a number is reached (torch.clamp).
+// At a kink the derivative of a function is PyTorch's: 0 for relu and abs, a
+// half for each of two equal operands of max and min, and 1 at a bound that is
+// a number (torch.clamp).
 //
 //===----------------------------------------------------------------------===//
 

@@ -22,12 +22,13 @@ mlir::Value acoshSlope(FunctionCall &call);
 mlir::Value asinSlope(FunctionCall &call);
 mlir::Value asinhSlope(FunctionCall &call);
 mlir::Value atanhSlope(FunctionCall &call);
-/// Of x between `low` and `high`: 0 at both.
+/// The slope of x between `low` and `high`; it is 0 at both ends.
 mlir::Value betweenSlope(FunctionCall &call);
 mlir::Value coshSlope(FunctionCall &call);
-/// Of scale * x above 0, scale * alpha * (exp(rate * x) - 1) from there down.
+/// The slope of scale * x above 0, and of scale * alpha * (exp(rate * x) - 1)
+/// at and below 0.
 mlir::Value eluSlope(FunctionCall &call);
-/// Of alpha * x + beta between 0 and 1.
+/// The slope of alpha * x + beta between 0 and 1.
 mlir::Value hardSigmoidSlope(FunctionCall &call);
 mlir::Value hardSwishSlope(FunctionCall &call);
 mlir::Value sinhSlope(FunctionCall &call);

@@ -1,8 +1,8 @@
 //===- Functions.cpp - Derivatives of functions that several ops compute --===//
 //
-// One row per function that `autopar.function` names. The derivative is that of
-// the function, as PyTorch has it at kinks and ends of its domain, whatever the
-// importer computes the value with.
+// The table has a row for each function that `autopar.function` names. The
+// derivative is that of the function, and at kinks and ends of the domain that
+// of PyTorch, whatever ops the importer computes the value with.
 //
 //===----------------------------------------------------------------------===//
 
@@ -142,7 +142,7 @@ const Row kRows[] = {
     {"softplus", elementwise<softplusSlope>},
 };
 
-/// In f32 at least.
+/// The type in which a slope is computed: f32 at least.
 Type wideTypeOf(Value value) {
   Type element = getElementTypeOrSelf(value);
   return element.getIntOrFloatBitWidth() < 32

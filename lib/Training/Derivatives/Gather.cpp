@@ -35,8 +35,8 @@ struct GatherDerivative : Derivative<GatherDerivative, GatherOp> {
   }
 };
 
-/// What several indices address is a row of the data with the batch dimensions
-/// and those addressed as one.
+/// Several indices address a row of the data once the batch dimensions and the
+/// addressed dimensions are each joined into one.
 struct GatherNdDerivative : Derivative<GatherNdDerivative, GatherNdOp> {
   static Gradients build(GatherNdOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {
@@ -64,8 +64,8 @@ struct GatherNdDerivative : Derivative<GatherNdDerivative, GatherNdOp> {
   }
 };
 
-/// Of a greatest or least update: updates that equal it share it, as in
-/// torch.scatter_reduce.
+/// The gradient of a greatest or least update is shared by all updates that
+/// equal it, as in torch.scatter_reduce.
 struct ScatterDerivative : Derivative<ScatterDerivative, ScatterOp> {
   static Gradients build(ScatterOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {

@@ -36,7 +36,8 @@ private:
     Value count = b.reduce(ReduceKind::Sum, ones, op.getDims());
     return b.selectOrZero(found, b.div(all, b.spread(count, x, op.getDims())));
   }
-  /// Of each element: the product of those before and of those after it.
+  /// The product of the other elements for each element: of those before it and
+  /// of those after it.
   static Value productOfOthers(ReduceOp op, TensorBuilder &b) {
     Value others, x = op.getInput();
     // Along each dimension the others, of what the dimensions before it gave.
@@ -53,7 +54,7 @@ private:
   }
 };
 
-/// Of a running sum: a running sum from the other end.
+/// The gradient of a running sum is a running sum from the other end.
 struct ScanDerivative : Derivative<ScanDerivative, ScanOp> {
   static Gradients build(ScanOp op, TensorBuilder &b, Value g, ArrayRef<bool>) {
     if (op.getKind() != ReduceKind::Sum)
@@ -65,9 +66,9 @@ struct ScanDerivative : Derivative<ScanDerivative, ScanOp> {
   }
 };
 
-/// Whether something asks whether the value is NaN, or, with `bySelect`,
-/// chooses between it and another one: a row whose elements are all masked is
-/// NaN, and not used.
+/// Returns whether something asks whether the value is NaN, or, with
+/// `bySelect`, chooses between it and another one: a row whose elements are all
+/// masked is NaN, and not used.
 bool isGuarded(Value value, bool bySelect) {
   constexpr unsigned kMostReaders = 16;
   SmallVector<Value> same{value};
@@ -107,8 +108,8 @@ struct SoftmaxDerivative : Derivative<SoftmaxDerivative, SoftmaxOp> {
   }
 };
 
-/// With y the result and s its scale 1/sqrt(...): s * (g - mean(g) -
-/// y * mean(g * y)), without mean(g) for rms.
+/// The gradient is s * (g - mean(g) - y * mean(g * y)), where y is the result
+/// and s its scale 1/sqrt(...); for rms it has no mean(g).
 struct NormalizeDerivative : Derivative<NormalizeDerivative, NormalizeOp> {
   static Gradients build(NormalizeOp op, TensorBuilder &b, Value g,
                          ArrayRef<bool>) {

@@ -128,7 +128,7 @@ private:
                           back.strides, op.getDilations(), back.low, back.high);
   }
 
-  /// Where the places of a window are in the padded operand, row-major.
+  /// The places of a window in the padded operand, in row-major order.
   static SmallVector<SmallVector<int64_t>> placesOf(PoolOp op) {
     SmallVector<SmallVector<int64_t>> places{{0, 0}};
     for (auto [size, dilation] :

@@ -19,7 +19,8 @@ extern "C" {
 #endif
 
 #define APEMU_MAGIC 0x31554d4550415041ull // "APAPEMU1"
-/// Of a module that stands for PTX: the same kernels, which every driver takes.
+/// The magic number of a module that stands for PTX: the same kernels, in a
+/// form that every driver takes.
 #define APEMU_PTX_MAGIC 0x3154504550415041ull // "APAPEPT1"
 
 /// One thread of a launch while it runs. The emulator's own state follows.

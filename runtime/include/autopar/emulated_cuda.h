@@ -177,7 +177,7 @@ inline float __bfloat162float(__nv_bfloat16 value) {
   return __int_as_float(int(uint32_t(value.bits) << 16));
 }
 
-/// To the nearest, ties to even; a NaN stays one.
+/// Rounds to the nearest, ties to even; a NaN stays a NaN.
 inline __nv_bfloat16 __float2bfloat16(float value) {
   uint32_t bits = uint32_t(__float_as_int(value));
   if (std::isnan(value))
@@ -196,7 +196,7 @@ inline float __half2float(__half value) {
   return __int_as_float(int(sign | high << 23 | fraction << 13));
 }
 
-/// To the nearest, ties to even.
+/// Rounds to the nearest, ties to even.
 inline __half __double2half(double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   double size = std::fabs(value);

@@ -1,7 +1,7 @@
 //===- session.h - Programs within a process of one's own ---------*- C -*-===//
 //
-// Opens an executable that `autopar compile` made, loads it once, and takes
-// steps of it as often as wanted, in the caller's process:
+// A session opens an executable that `autopar compile` made, loads it once, and
+// takes as many steps of it as wanted, in the caller's process:
 //
 //   autopar_session *session;
 //   if (autopar_session_open("./model", NULL, &session))
@@ -12,11 +12,11 @@
 //     fprintf(stderr, "%s\n", autopar_error());
 //   autopar_session_close(session);
 //
-// Every function that can fail returns 0 if it did not; else autopar_error()
-// says what went wrong. No exception leaves the library. Sessions are
-// independent of each other and may be used from any thread; calls of one
-// session wait for each other. A session may not be used in a process that was
-// forked after it was opened.
+// Every function that can fail returns 0 if it succeeded; otherwise
+// autopar_error() says what went wrong. No exception leaves the library.
+// Sessions are independent of each other and may be used from any thread; calls
+// of one session wait for each other. A session may not be used in a process
+// that was forked after it was opened.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,51 +36,55 @@ extern "C" {
 #define AUTOPAR_API
 #endif
 
-/// Rises when a function or a struct changes its meaning; additions at the end
-/// of structs, which have their size, do not count.
+/// The version of this interface. It rises when a function or a struct changes
+/// its meaning. Fields added at the end of a struct do not count, because
+/// structs begin with their size.
 #define AUTOPAR_SESSION_ABI 1
 /// The version of the library that is loaded.
 AUTOPAR_API int32_t autopar_session_abi(void);
 
 typedef struct autopar_session autopar_session;
 
-/// Why the last call of this thread that failed did so. Never null; valid until
-/// the thread's next call that fails.
+/// The reason why the last failed call of this thread failed. It is never null,
+/// and valid until the thread's next call that fails.
 AUTOPAR_API const char *autopar_error(void);
 
-/// Zero in a field is its default.
+/// Options of autopar_session_open. A field that is zero has its default.
 typedef struct autopar_session_options {
   size_t size;            // sizeof(autopar_session_options)
   const char *entry;      // the only entry that is loaded; null: all
   const char *weights;    // a file or a folder, as --weights takes them; null:
                           // those that the program was compiled with
-  int64_t threads;        // per rank; 0: this host's cores shared out
-  double timeout_seconds; // of a wait for another rank; 0: 60
+  int64_t threads;        // per rank; 0: the host's cores divided by ranks
+  double timeout_seconds; // longest wait for another rank; 0: 60
   int32_t verify_weights; // 1: reads all bytes of the weights and compares
   int64_t ranks; // one of the numbers it was compiled for; 0: the first
 } autopar_session_options;
 
-/// `options` may be null.
+/// Opens a program and loads it. `options` may be null.
 AUTOPAR_API int32_t autopar_session_open(const char *path,
                                          const autopar_session_options *options,
                                          autopar_session **session);
-/// Null is fine. No other call of the session may be under way. An entry is not
-/// closed: it ends with its session.
+/// Closes a session; null is allowed. No other call of the session may be under
+/// way. An entry must not be closed: it ends with its session.
 AUTOPAR_API void autopar_session_close(autopar_session *session);
 
-/// The entries that are loaded (`autopar compile --entry`): the same model with
-/// other sizes. Those that store a weight or a state alike have it in common.
+/// The number of entries that are loaded (`autopar compile --entry`): the same
+/// model with other sizes. Entries that store a weight or a state alike share
+/// it.
 AUTOPAR_API int64_t autopar_session_entries(const autopar_session *session);
-/// One of the entries, for the functions below: they tell of its tensors and
-/// states, and its steps are taken. The session itself is its first entry. Null
-/// if there is none of this number.
+/// An entry of the program, which the functions below take as they take a
+/// session: they then tell about the entry's tensors and states, and take its
+/// steps. The session itself is its first entry. The result is null if there is
+/// no entry of this number.
 AUTOPAR_API autopar_session *autopar_session_entry(autopar_session *session,
                                                    int64_t index);
-/// The entry's name, as --entry was written; "" where there is one program.
+/// The entry's name, as --entry was written; "" if the program has one entry
+/// only.
 AUTOPAR_API const char *
 autopar_session_entry_name(const autopar_session *session);
 
-/// Threads that compute, the caller's among them.
+/// The number of threads that compute, the caller's thread among them.
 AUTOPAR_API int64_t autopar_session_threads(const autopar_session *session);
 
 typedef enum autopar_kind {
@@ -91,10 +95,11 @@ typedef enum autopar_kind {
                      // or needs them
 } autopar_kind;
 
-/// A tensor of a program: dense, row-major. The pointers are the session's.
+/// A tensor of a program; it is dense and row-major. The session owns the
+/// strings and the shape.
 typedef struct autopar_tensor {
   size_t size;       // set by the caller: sizeof(autopar_tensor)
-  const char *name;  // of states not unique: with the role it is
+  const char *name;  // unique, for states together with the role
   const char *role;  // of an output "model", "loss", "grad_norm",
                      // "learning_rate", "loss_scale", "skipped" or "no_labels";
                      // of a state "model", "optimizer", "loss_scale", "random",
@@ -115,33 +120,35 @@ AUTOPAR_API int64_t autopar_session_count(const autopar_session *session,
 AUTOPAR_API int32_t autopar_session_tensor(const autopar_session *session,
                                            autopar_kind kind, int64_t index,
                                            autopar_tensor *tensor);
-/// Fails unless the bytes are the value of the AUTOPAR_FIXED tensor `index`.
+/// Checks that the bytes are the value of the AUTOPAR_FIXED tensor `index`, and
+/// fails otherwise.
 AUTOPAR_API int32_t autopar_session_check_fixed(const autopar_session *session,
                                                 int64_t index,
                                                 const void *data);
 
-/// One step. `inputs` and `outputs` have a pointer for each tensor of that
-/// kind, to its whole bytes, which are read and written in place where the
-/// plan allows it. An output that is null is not wanted. If an input is
-/// refused (an index outside of its table) the session goes on; after any other
-/// failure each call fails with its message.
+/// Takes a step. `inputs` and `outputs` have a pointer to the bytes of each
+/// whole tensor of that kind. The bytes are read and written in place if the
+/// plan allows it. A null output is not wanted. If an input is refused (an
+/// index outside of its table) the session goes on; after any other failure
+/// each call fails with its message.
 AUTOPAR_API int32_t autopar_session_run(autopar_session *session,
                                         const void *const *inputs,
                                         void *const *outputs);
 
-/// Memory for an input or an output that the session's ranks share: a step
-/// reads and writes it where it is, while other memory is copied once. It is
-/// the session's. Null where there is none: a program of one rank uses the
-/// caller's memory as it is, and one whose steps overlap copies.
+/// Memory for an input or an output that the session's ranks share. A step
+/// reads and writes it in place, while other memory is copied once. The session
+/// owns it. The result is null if there is no such memory: a program of one
+/// rank uses the caller's memory in place, and a program whose steps overlap
+/// copies.
 AUTOPAR_API void *autopar_session_memory(autopar_session *session,
                                          autopar_kind kind, int64_t index);
 
 /// Begins a step as autopar_session_run does, and returns once the inputs may
-/// change; autopar_session_wait returns once the outputs are written, which are
-/// the step's until then. A program whose steps overlap (a pipeline that was
-/// compiled for throughput) has several under way: at most
-/// autopar_session_slots, of other programs one. A step too many is refused,
-/// and the session goes on.
+/// change; autopar_session_wait returns once the outputs are written; until
+/// then the caller must not touch them. A program whose steps overlap (a
+/// pipeline that was compiled for throughput) may have autopar_session_slots
+/// steps under way, other programs one. A step too many is refused, and the
+/// session goes on.
 AUTOPAR_API int32_t autopar_session_submit(autopar_session *session,
                                            const void *const *inputs,
                                            void *const *outputs,
@@ -150,20 +157,20 @@ AUTOPAR_API int32_t autopar_session_wait(autopar_session *session,
                                          int64_t ticket);
 AUTOPAR_API int64_t autopar_session_slots(const autopar_session *session);
 
-/// Returns what the steps of an entry took since it was loaded, or since a
-/// trace began or ended: JSON, as the executable's --json writes it. Valid
-/// until the next call that returns text; null if it failed, as it does before
-/// the first step.
+/// Returns a report of the steps of an entry since it was loaded, or since a
+/// trace began or ended, as JSON in the form of the executable's --json. It is
+/// valid until the next call that returns text, and null if the call failed, as
+/// it does before the first step.
 AUTOPAR_API const char *autopar_session_report(autopar_session *session);
 /// Begins (1) or ends (0) a trace of the entry's steps: the first 65,536 events
 /// of each rank. Steps take longer meanwhile.
 AUTOPAR_API int32_t autopar_session_trace(autopar_session *session, int32_t on);
-/// The trace, as the executable's --trace writes it; to be asked for before it
-/// ends.
+/// Returns the trace in the form of the executable's --trace. Ask for it before
+/// the trace ends.
 AUTOPAR_API const char *autopar_session_trace_text(autopar_session *session);
 
-/// The bytes of a whole state, between steps. A number that a hyperparameter
-/// cannot be is refused, and the session goes on.
+/// Reads or writes the bytes of a whole state, between steps. A number that a
+/// hyperparameter cannot have is refused, and the session goes on.
 AUTOPAR_API int32_t autopar_session_read_state(autopar_session *session,
                                                int64_t index, void *to);
 AUTOPAR_API int32_t autopar_session_write_state(autopar_session *session,
@@ -185,8 +192,8 @@ AUTOPAR_API int32_t autopar_session_metric_value(const autopar_session *session,
                                                  int64_t index, double *value);
 
 /// Saves all states of the entry as a checkpoint of `step` into a folder of
-/// checkpoints (docs/Checkpoints.md), which is this session's alone from then
-/// on; of older ones all but the newest `keep` are removed, 0: none. No step
+/// checkpoints (docs/Checkpoints.md), which no other run may use from then on.
+/// All checkpoints but the newest `keep` are removed; 0 removes none. No step
 /// may be under way.
 AUTOPAR_API int32_t autopar_session_save(autopar_session *session,
                                          const char *folder, int64_t step,
@@ -203,14 +210,14 @@ AUTOPAR_API int32_t autopar_session_save_with_iterable(autopar_session *session,
 AUTOPAR_API const char *
 autopar_session_resumed_iterable(const autopar_session *session);
 /// Gives the entry the states of a checkpoint, or of the newest one of a
-/// folder; `step` gets its number of steps. `notes`, unless it is null, gets
-/// what a person should be told, "" if nothing, until the session's next call
-/// of this.
+/// folder; `step` gets its number of steps. `notes`, unless it is null, gets a
+/// message for a person, or "", which is valid until the session's next call of
+/// this function.
 AUTOPAR_API int32_t autopar_session_resume(autopar_session *session,
                                            const char *path, int64_t *step,
                                            const char **notes);
-/// The same for a recipe that has changed: states of these roles, by names with
-/// commas between, need not be in the checkpoint and stay as they are.
+/// Resumes although the recipe has changed: states of the given roles (names
+/// with commas between) need not be in the checkpoint and stay as they are.
 AUTOPAR_API int32_t autopar_session_resume_ignoring(autopar_session *session,
                                                     const char *path,
                                                     const char *roles,

@@ -1,7 +1,7 @@
 //===- shared_memory.h - Sizes of the memory ranks share --------*- C++ -*-===//
 //
-// What collectives and messages between ranks of a host take: the runtime
-// allocates it, the compiler predicts it. All sizes are bytes.
+// The shared memory that collectives and messages between ranks of a host take.
+// The runtime allocates it, and the compiler predicts it. All sizes are bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +13,13 @@
 
 namespace autopar::shared_memory {
 
-/// What one member writes begins on a line of the cache.
+/// The part that a member writes begins on a line of the cache.
 constexpr int64_t kLine = 64;
 /// The most that one round of a collective moves at a time: both buffers of a
 /// member stay in a core's cache, of 512 KiB and more.
 constexpr int64_t kMostStaging = 256 << 10;
-/// Before the slots of a ring: what was produced and what was consumed.
+/// The bytes before the slots of a ring: counters of produced and consumed
+/// messages.
 constexpr int64_t kRingHeader = 2 * kLine;
 /// Messages that a channel of a compiled program holds.
 constexpr int64_t kChannelSlots = 2;

@@ -3,8 +3,8 @@
     run_page.py PAGE FOLDER [--only TEXT] [--instead OLD=>NEW]...
 
 A command is an indented line that begins with `$ `; the indented lines below it, up to the next command or the block's end, must be there, in
-their order, whatever else is printed (`...`). FOLDER gets build/bin and build/venv, so that commands run as they are written; --instead changes some of
-their text. --only takes those commands that hold the text. Lines `step: median`, `time:` and seconds of a log are measured: they are not compared.
+their order, whatever else is printed (`...`). FOLDER gets build/bin, build/venv and, for a page of docs, docs, so that commands run as they are written;
+--instead changes some of their text. --only takes those commands that hold the text. Lines `step: median`, `time:` and seconds of a log are measured: they are not compared.
 """
 
 import argparse
@@ -46,10 +46,14 @@ def missing(wanted, printed):
     return None
 
 
-def prepare(folder):
+def prepare(folder, page):
     """What commands find where they are written to run."""
     os.makedirs(os.path.join(folder, "build"), exist_ok=True)
-    for link, target in (("build/bin", os.path.dirname(shutil.which("autopar"))), ("build/venv", sys.prefix)):
+    links = [("build/bin", os.path.dirname(shutil.which("autopar"))), ("build/venv", sys.prefix)]
+    pages = os.path.dirname(os.path.abspath(page))
+    if os.path.basename(pages) == "docs":
+        links.append(("docs", pages))
+    for link, target in links:
         path = os.path.join(folder, link)
         if not os.path.lexists(path):
             os.symlink(target, path)
@@ -62,7 +66,7 @@ def main():
     arguments.add_argument("--only", default="", metavar="TEXT")
     arguments.add_argument("--instead", action="append", default=[])
     options = arguments.parse_args()
-    prepare(options.folder)
+    prepare(options.folder, options.page)
     failed, compared, chosen = 0, 0, [pair for pair in commands_of(options.page) if options.only in pair[0]]
     for command, wanted in chosen:
         shown = command

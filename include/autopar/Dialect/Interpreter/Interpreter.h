@@ -1,8 +1,8 @@
 //===- Interpreter.h - Reference semantics of the dialect -------*- C++ -*-===//
 //
-// Plain loops. One machine runs a function at all points of a mesh in lockstep,
-// op by op; the whole model is the case of one point. Collectives and position
-// ops see all points.
+// The interpreter runs plain loops. One machine runs a function at all points
+// of a mesh in lockstep, op by op; a whole model is the case of one point.
+// Collectives and position ops see all points.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ namespace autopar::interpreter {
 // One op, one function
 //===----------------------------------------------------------------------===//
 
-/// The result of a compute op. An error at `op` if it is none or if it is not
-/// defined for its types.
+/// Computes the result of a compute op. An error is reported at `op` if it is
+/// no compute op, or not defined for its types.
 mlir::FailureOr<Tensor> evaluate(mlir::Operation *op,
                                  llvm::ArrayRef<const Tensor *> operands);
 
@@ -51,8 +51,8 @@ public:
   mlir::FailureOr<std::vector<Everywhere>>
   run(mlir::Block &block, llvm::ArrayRef<Everywhere> arguments);
 
-  /// The memory of a stage at each point: given before a function in buffer
-  /// form runs.
+  /// The memory of a stage at each point. It has to be set before a function in
+  /// buffer form runs.
   std::vector<Memory> memory;
 
   mlir::FailureOr<Everywhere> load(mlir::Operation *user, const Place &place);
@@ -60,19 +60,21 @@ public:
       mlir::Operation *user, const Place &place, const Everywhere &value,
       Chosen chosen = [](int64_t) { return true; });
 
-  /// A gradient: what its place holds when the op is over that writes the value
-  /// of that number. The place may be another value's soon.
+  /// An early result, a gradient: the contents of its place after the op that
+  /// writes the value of that number. The place may hold another value soon
+  /// after.
   struct EarlyResult {
     int64_t number;
     Place place;
     Everywhere value;
   };
   std::vector<EarlyResult> early;
-  /// The early result, or what is there at the end if no op has written it.
+  /// The early result, or the contents of its place at the end if no op has
+  /// written it.
   mlir::FailureOr<Everywhere> loadEarly(mlir::Operation *user, int64_t number,
                                         const Place &place);
 
-  /// Called with every op's results as they are computed, if set.
+  /// Called, if set, with the results of every op as they are computed.
   std::function<void(mlir::Operation *, llvm::ArrayRef<Everywhere>)> observe;
 
 private:
@@ -126,22 +128,22 @@ struct NamedTensor {
   int64_t step = 0;
 };
 
-/// Name of the input, parameter, output or value of setup that an argument or
-/// result is; otherwise "argument" or "result" and its number.
+/// The name of the input, parameter, output or value of setup that an argument
+/// or result is; without one, "argument" or "result" and its number.
 std::string argumentName(mlir::func::FuncOp func, unsigned index);
 std::string resultName(mlir::func::FuncOp func, unsigned index);
 
-/// Under what name the provider is asked for an input of a step.
+/// The name under which the provider is asked for an input of a step.
 std::string inputName(llvm::StringRef name, int64_t step);
 
-/// Gives the global value of an input or parameter.
+/// A function that gives the global value of an input or parameter.
 using Provider = llvm::function_ref<Tensor(llvm::StringRef name,
                                            mlir::RankedTensorType type)>;
 
-/// How `actual` differs from what another form of the module gave: an output
-/// that only one of the two has, or a value outside of `tolerance` (see
-/// compare). Setup values that only one has do not count. nullopt: they are
-/// equal.
+/// A text that says how `actual` differs from the results of another form of
+/// the module: an output that only one of the two has, or a value outside of
+/// `tolerance` (see compare). Setup values that only one has do not count. It
+/// is nullopt if they are equal.
 std::optional<std::string> compareResults(llvm::ArrayRef<NamedTensor> expected,
                                           llvm::ArrayRef<NamedTensor> actual,
                                           double tolerance, double scale = 0);

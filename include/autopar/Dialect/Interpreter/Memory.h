@@ -1,8 +1,8 @@
 //===- Memory.h - Bytes of one device ---------------------------*- C++ -*-===//
 //
-// A program in buffer form has no values but bytes: an arena, and persistent
-// tensors by number. What a memref names is decided here alone: element i of a
-// memref is where its strides say, and places that share bytes share them.
+// A program in buffer form has bytes in place of values: an arena, and numbered
+// persistent tensors. This file alone decides which bytes a memref names: its
+// strides say where element i is, and places that overlap share bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,32 +17,34 @@
 
 namespace autopar::interpreter {
 
-/// What a buffer op made: the same place at every point of the mesh. `position`
-/// is a byte of the arena or the number of a persistent tensor; `type` a memref
-/// with its strides, or a tensor, which is row-major.
+/// The place that a buffer op names; it is the same at every point of the mesh.
+/// `position` is a byte of the arena or the number of a persistent tensor.
+/// `type` is a memref with its strides, or a tensor, which is row-major.
 struct Place {
   BufferSpace space;
   int64_t position;
   mlir::ShapedType type;
 };
 
-/// Whether two places have a byte in common.
+/// Returns whether two places have a byte in common.
 bool overlap(const Place &a, const Place &b);
 
-/// Which elements to store, by their number in memory: how many elements come
-/// before them in the place.
+/// Chooses the elements to store, by their number in memory: the number of
+/// elements before them in the place.
 using Chosen = llvm::function_ref<bool(int64_t number)>;
 
 class Memory {
 public:
-  /// An arena in which nothing is written; what was in the last one is gone.
+  /// Makes a new arena in which nothing is written; the contents of the last
+  /// one are gone.
   void renewArena(int64_t bytes);
-  /// One more persistent tensor in which nothing is written.
+  /// Adds a persistent tensor in which nothing is written.
   void addPersistent(mlir::ShapedType type);
 
-  /// The tensor at `place`; nullopt if some of it is outside of the memory.
+  /// The tensor at `place`; nullopt if a part of it is outside of the memory.
   std::optional<Tensor> load(const Place &place) const;
-  /// Writes the chosen elements; false if some of them are outside.
+  /// Writes the chosen elements. It returns false if some of them are outside
+  /// of the memory.
   bool store(const Place &place, const Tensor &tensor, Chosen chosen);
 
 private:

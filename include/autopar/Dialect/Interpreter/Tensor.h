@@ -25,7 +25,7 @@ struct Tensor {
   std::vector<int64_t> ints;  // used otherwise
 
   Tensor() = default;
-  /// All elements zero.
+  /// Makes a tensor whose elements are all zero.
   explicit Tensor(mlir::RankedTensorType type);
 
   mlir::Type element() const { return type.getElementType(); }
@@ -44,7 +44,7 @@ struct Tensor {
   /// Element `i` becomes element `j` of `other`, of the same element type.
   void copy(int64_t i, const Tensor &other, int64_t j);
   void fill(double value);
-  /// Bytes that nobody may use: NaN, or a large integer.
+  /// Fills the tensor with values that nobody may use: NaN, or a large integer.
   void setGarbage(int64_t i);
   void fillGarbage();
 };
@@ -60,10 +60,11 @@ using TensorRef = std::shared_ptr<const Tensor>;
 double roundTo(mlir::Type type, double value);
 /// `value` wrapped to the width of integer type `type`.
 int64_t wrapTo(mlir::Type type, int64_t value);
-/// One step of a reduction; max and min carry NaN on. Integers do not round.
+/// One step of a reduction. Max and min of a NaN are NaN. Integers are not
+/// rounded.
 double combine(ReduceKind kind, double a, double b);
 int64_t combine(ReduceKind kind, int64_t a, int64_t b);
-/// Element-by-element reduction of tensors of one type, in order.
+/// Reduces tensors of one type element by element, in order.
 Tensor reduceTensors(ReduceKind kind, llvm::ArrayRef<const Tensor *> parts);
 
 //===----------------------------------------------------------------------===//
@@ -73,15 +74,15 @@ Tensor reduceTensors(ReduceKind kind, llvm::ArrayRef<const Tensor *> parts);
 mlir::FailureOr<Tensor> fromElements(mlir::ElementsAttr elements);
 mlir::DenseElementsAttr toElements(const Tensor &tensor);
 
-/// Values that depend on seed, name and position only: the same for every way
-/// to cut a tensor. Floats in [-1, 1], integers in [0, 8).
+/// Values that depend on seed, name and position only, so that they are the
+/// same however a tensor is cut. Floats are in [-1, 1], integers in [0, 8).
 Tensor randomTensor(mlir::RankedTensorType type, llvm::StringRef name,
                     uint64_t seed);
 
-/// Where two tensors of one type differ most, or nullopt if every pair of
-/// elements is within tolerance * (rms(expected) + |expected|); NaN equals NaN.
-/// `scale` is what rms is at least: where values are what is left of larger
-/// ones.
+/// The place where two tensors of one type differ most, or nullopt if every
+/// pair of elements is within tolerance * (rms(expected) + |expected|). NaN
+/// equals NaN. The rms counts as at least `scale`, for values that are small
+/// differences of large ones.
 struct Difference {
   int64_t position;
   double expected, actual;
@@ -118,15 +119,15 @@ void forEachIndex(llvm::ArrayRef<int64_t> shape, Visit visit) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// What `point` holds of a value cut by `sharding` (its partial axes are not
-/// looked at). Past the extent of a plain block there is garbage, outside an
-/// interval's dimension `fill`.
+/// The part of a value that `point` holds under `sharding`, whose partial axes
+/// are ignored. Past the extent of a plain block there is garbage; positions of
+/// an interval outside of the dimension hold `fill`.
 Tensor cutBlock(const Tensor &whole, const Sharding &sharding, const Mesh &mesh,
                 int64_t point, double fill = 0);
 
-/// The inverse over all points. Returns the whole value, or the first point
-/// that holds something else than another one which should hold the same;
-/// points along partial axes are reduced.
+/// Puts the parts of all points together. It returns the whole value, or the
+/// first point that holds something else than another point which should hold
+/// the same. Points along partial axes are reduced.
 struct Assembled {
   Tensor whole;
   std::optional<int64_t> conflictAt; // a point
@@ -139,11 +140,11 @@ Assembled assembleBlocks(llvm::ArrayRef<TensorRef> blocks,
 // Bytes
 //===----------------------------------------------------------------------===//
 
-/// An element in memory, of as many bytes as elementBytes says.
+/// Reads or writes an element in memory, of as many bytes as elementBytes says.
 void storeElement(const Tensor &tensor, int64_t i, uint8_t *bytes);
 void loadElement(Tensor &tensor, int64_t i, const uint8_t *bytes);
 
-/// All elements are `number`, a float or integer attribute.
+/// A tensor whose elements all are `number`, a float or integer attribute.
 Tensor filledTensor(mlir::RankedTensorType type, mlir::Attribute number);
 
 } // namespace autopar::interpreter
