@@ -1,11 +1,11 @@
 //===- Roofline.cpp - Seconds of a kernel on a device ---------------------===//
 
-#include "autopar/Cost/Roofline.h"
+#include "autopar/Cost/PeakFlops.h"
 #include <algorithm>
 
 namespace autopar {
 
-static double peakFlops(const DeviceType &device, FlopsKind kind) {
+double peakFlops(const DeviceType &device, FlopsKind kind) {
   switch (kind) {
   case FlopsKind::Fp32:
     return device.fp32Flops;

@@ -10,6 +10,55 @@ using namespace mlir;
 
 namespace autopar {
 
+//===----------------------------------------------------------------------===//
+// Tensors of a scheduled program
+//===----------------------------------------------------------------------===//
+
+/// A sharding says which block of the whole tensor `type` is.
+static LogicalResult verifyBlock(function_ref<InFlightDiagnostic()> emitError,
+                                 ShapedType type, RankedTensorType whole,
+                                 ShardingAttr sharding) {
+  if (bool(whole) != bool(sharding))
+    return emitError() << "has only one of global_type and sharding";
+  if (!whole)
+    return success();
+  if (whole.getElementType() != type.getElementType() ||
+      whole.getRank() != type.getRank())
+    return emitError() << "has type " << type << ", which is no block of "
+                       << whole;
+  if (int64_t(sharding.getDims().size()) != whole.getRank())
+    return emitError() << "has sharding " << sharding << " of " << whole;
+  return success();
+}
+
+LogicalResult
+PersistentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       Attribute what, ShapedType type, RankedTensorType whole,
+                       ShardingAttr sharding, bool) {
+  if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr, SetupValueAttr>(
+          what))
+    return emitError() << "is no parameter, input, state or setup value";
+  return verifyBlock(emitError, type, whole, sharding);
+}
+
+LogicalResult PortAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               Attribute what, ShapedType type,
+                               RankedTensorType whole, ShardingAttr sharding,
+                               BufferSpace, int64_t position, int64_t) {
+  if (what &&
+      !isa<ParameterAttr, InputAttr, StateAttr, SetupResultAttr, OutputAttr,
+           GradientAttr, NextStateAttr, SetupValueAttr>(what))
+    return emitError() << "comes from or goes to " << what
+                       << ", which no argument or result does";
+  if (position < 0)
+    return emitError() << "has position " << position;
+  return verifyBlock(emitError, type, whole, sharding);
+}
+
+//===----------------------------------------------------------------------===//
+// reshard
+//===----------------------------------------------------------------------===//
+
 LogicalResult ReshardOp::verify() {
   size_t rank = getType().getRank();
   for (ShardingAttr sharding : {getFrom(), getTo()})

@@ -2,6 +2,7 @@
 
 #include "autopar/Pipeline/Compilation.h"
 #include "DescribeStep.h"
+#include "ProgramHashes.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/JsonAttributes.h"
@@ -9,6 +10,7 @@
 #include "autopar/Frontend/ExportWarnings.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/CpuFeatures.h"
+#include "autopar/Lowering/ProgramHashes.h"
 #include "autopar/Planning/RemarkOnPlan.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WarnOfBlocks.h"
@@ -276,8 +278,10 @@ void Compilation::describeRequest() {
   asked.bindings = request.import.bindings;
   asked.states = request.import.states;
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
-  if (recipe)
+  if (recipe) {
     (*ir)->setAttr(kRecipe, recipe);
+    (*ir)->setAttr(kHashes, programHashes(*file, recipe));
+  }
   if (evaluatesTrained())
     (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
   if (evaluatesTrained() && !request.trained->evaluation.empty())

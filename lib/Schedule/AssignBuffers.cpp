@@ -31,7 +31,7 @@ private:
   void rewriteKernel(KernelOp kernel);
   void rewriteCommunication(Operation *op);
   void describeSignature();
-  DictionaryAttr describe(DictionaryAttr attributes, Type type, Value value);
+  PortAttr describe(DictionaryAttr attributes, Type type, Value value);
 
   func::FuncOp func;
   PersistentTable &persistent;
@@ -143,19 +143,15 @@ void Placement::rewriteCommunication(Operation *op) {
   placed->removeDiscardableAttr(schedule::kLayouts);
 }
 
-/// A dictionary of an argument's or result's attributes, its local type and its
+/// Returns the attributes of an argument or a result, its local type and its
 /// place.
-DictionaryAttr Placement::describe(DictionaryAttr attributes, Type type,
-                                   Value value) {
-  auto place = placeOf(value);
-  Builder builder(func.getContext());
-  NamedAttrList entry = PersistentTable::describe(attributes, type);
-  entry.append("buffer",
-               builder.getArrayAttr(
-                   {BufferSpaceAttr::get(func.getContext(), place.first),
-                    builder.getI64IntegerAttr(place.second)}));
-  entry.append("value", builder.getI64IntegerAttr(work.work.bufferOf(value)));
-  return entry.getDictionary(func.getContext());
+PortAttr Placement::describe(DictionaryAttr attributes, Type type,
+                             Value value) {
+  DescribedTensor tensor(attributes);
+  auto [space, position] = placeOf(value);
+  return PortAttr::get(func.getContext(), tensor.what, cast<ShapedType>(type),
+                       tensor.whole, tensor.sharding, space, position,
+                       work.work.bufferOf(value));
 }
 
 /// Turns arguments and results into attributes of the function.

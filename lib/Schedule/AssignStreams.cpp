@@ -280,8 +280,8 @@ static void assignStreams(func::FuncOp func) {
 static bool givesSetupValues(func::FuncOp func) {
   auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
   return results && llvm::any_of(results, [](Attribute result) {
-           auto entry = dyn_cast<DictionaryAttr>(result);
-           return entry && entry.getAs<SetupValueAttr>("result");
+           auto port = dyn_cast<PortAttr>(result);
+           return port && isa_and_nonnull<SetupValueAttr>(port.getWhat());
          });
 }
 

@@ -21,9 +21,9 @@ static Attribute sourceOf(BufferOp buffer) {
   if (!table || number >= table.size())
     return {};
   auto rows = dyn_cast<ArrayAttr>(table[number]);
-  auto row = rows && index < rows.size() ? dyn_cast<DictionaryAttr>(rows[index])
-                                         : DictionaryAttr();
-  return row ? row.get("source") : Attribute();
+  auto row = rows && index < rows.size() ? dyn_cast<PersistentAttr>(rows[index])
+                                         : PersistentAttr();
+  return row ? row.getWhat() : Attribute();
 }
 
 bool isHeldInput(BufferOp buffer) {

@@ -14,27 +14,28 @@ bool isSetup(func::FuncOp func) {
   return false;
 }
 
-NamedAttrList PersistentTable::describe(DictionaryAttr attributes, Type type) {
-  NamedAttrList entry;
-  auto copy = [&](StringRef from, StringRef to) {
-    if (Attribute value = attributes ? attributes.get(from) : Attribute())
-      entry.append(to, value);
-  };
-  copy(AutoparDialect::kSource, "source");
-  copy(AutoparDialect::kResult, "result");
-  copy(AutoparDialect::kSharding, "sharding");
-  copy(AutoparDialect::kGlobalType, "global_type");
-  entry.append("type", TypeAttr::get(type));
-  return entry;
+DescribedTensor::DescribedTensor(DictionaryAttr attributes) {
+  if (!attributes)
+    return;
+  what = attributes.get(AutoparDialect::kSource);
+  if (!what)
+    what = attributes.get(AutoparDialect::kResult);
+  if (auto type = attributes.getAs<TypeAttr>(AutoparDialect::kGlobalType))
+    whole = cast<RankedTensorType>(type.getValue());
+  sharding = attributes.getAs<ShardingAttr>(AutoparDialect::kSharding);
+}
+
+static PersistentAttr rowOf(const DescribedTensor &tensor, Type type) {
+  return PersistentAttr::get(type.getContext(), tensor.what,
+                             cast<ShapedType>(type), tensor.whole,
+                             tensor.sharding, /*constant=*/false);
 }
 
 FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
                                              BlockArgument argument) {
   Stage &stage = stages[stageOf(func)];
-  DictionaryAttr attributes = func.getArgAttrDict(argument.getArgNumber());
-  Attribute source =
-      attributes ? attributes.get(AutoparDialect::kSource) : Attribute();
-  if (auto setup = dyn_cast_or_null<SetupResultAttr>(source)) {
+  DescribedTensor described(func.getArgAttrDict(argument.getArgNumber()));
+  if (auto setup = dyn_cast_or_null<SetupResultAttr>(described.what)) {
     auto it = stage.setupValues.find(setup.getIndex());
     if (it != stage.setupValues.end())
       return it->second;
@@ -42,12 +43,11 @@ FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
            << "argument " << argument.getArgNumber() << " is setup result "
            << setup.getIndex() << ", which the stage's setup does not have";
   }
-  if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr>(source))
+  if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr>(described.what))
     return func.emitError() << "argument " << argument.getArgNumber()
                             << " does not say where it comes from: give it "
                             << AutoparDialect::kSource;
-  Attribute entry =
-      describe(attributes, argument.getType()).getDictionary(func.getContext());
+  Attribute entry = rowOf(described, argument.getType());
   auto [it, isNew] = stage.arguments.try_emplace(entry, stage.entries.size());
   if (isNew)
     stage.entries.push_back(entry);
@@ -56,10 +56,8 @@ FailureOr<int64_t> PersistentTable::argument(func::FuncOp func,
 
 int64_t PersistentTable::addSetupValue(func::FuncOp func, unsigned number) {
   Stage &stage = stages[stageOf(func)];
-  NamedAttrList entry = describe(func.getResultAttrDict(number),
-                                 func.getFunctionType().getResult(number));
-  entry.append("setup_value", entry.erase("result"));
-  stage.entries.push_back(entry.getDictionary(func.getContext()));
+  stage.entries.push_back(rowOf(DescribedTensor(func.getResultAttrDict(number)),
+                                func.getFunctionType().getResult(number)));
   return stage.entries.size() - 1;
 }
 

@@ -13,6 +13,16 @@ namespace autopar {
 /// The function's results are setup values.
 bool isSetup(mlir::func::FuncOp func);
 
+/// What the attributes of a function's argument or result say of it; null where
+/// they say nothing.
+struct DescribedTensor {
+  explicit DescribedTensor(mlir::DictionaryAttr attributes);
+
+  mlir::Attribute what; // its source, or what it is the result of
+  mlir::RankedTensorType whole;
+  ShardingAttr sharding;
+};
+
 /// The persistent tensors of each stage, numbered over its setup and its step:
 /// parameters, setup values, and inputs that the step reads where the host
 /// holds them. Setup functions come first.
@@ -29,10 +39,6 @@ public:
   void nameResult(mlir::func::FuncOp func, unsigned number, int64_t index);
 
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;
-
-  /// source or result, sharding, global_type and type, where known.
-  static mlir::NamedAttrList describe(mlir::DictionaryAttr attributes,
-                                      mlir::Type type);
 
 private:
   struct Stage {

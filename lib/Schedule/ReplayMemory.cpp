@@ -131,19 +131,13 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
     return func.emitError()
            << "has no " << name << "; run autopar-assign-buffers first";
   for (Attribute attribute : entries) {
-    auto entry = dyn_cast<DictionaryAttr>(attribute);
-    auto buffer = entry ? entry.getAs<ArrayAttr>("buffer") : ArrayAttr();
-    auto type = entry ? entry.getAs<TypeAttr>("type") : TypeAttr();
-    auto value = entry ? entry.getAs<IntegerAttr>("value") : IntegerAttr();
-    if (!buffer || buffer.size() != 2 || !type || !value ||
-        !isa<ShapedType>(type.getValue()) || !isa<BufferSpaceAttr>(buffer[0]) ||
-        !isa<IntegerAttr>(buffer[1]))
+    auto port = dyn_cast<PortAttr>(attribute);
+    if (!port || port.getValue() < 0)
       return func.emitError()
-             << name << " has an entry without type, value and "
-             << "buffer = [space, position]";
-    places.push_back(placeAt(cast<BufferSpaceAttr>(buffer[0]).getValue(),
-                             cast<IntegerAttr>(buffer[1]).getInt(),
-                             type.getValue(), value.getInt()));
+             << name << " has " << attribute
+             << ", which is no #autopar.port with the number of a value";
+    places.push_back(placeAt(port.getSpace(), port.getPosition(),
+                             port.getType(), port.getValue()));
   }
   return places;
 }
@@ -326,13 +320,13 @@ LogicalResult Replay::step(Operation *op) {
 
 /// Entry `index` of `autopar.arguments` or `autopar.results`, which signature()
 /// has checked.
-static DictionaryAttr entryOf(func::FuncOp func, StringRef name, size_t index) {
-  return cast<DictionaryAttr>(func->getAttrOfType<ArrayAttr>(name)[index]);
+static PortAttr entryOf(func::FuncOp func, StringRef name, size_t index) {
+  return cast<PortAttr>(func->getAttrOfType<ArrayAttr>(name)[index]);
 }
 
 bool Replay::isGradient(size_t result) {
   return isa_and_nonnull<GradientAttr>(
-      entryOf(func, schedule::kResults, result).get("result"));
+      entryOf(func, schedule::kResults, result).getWhat());
 }
 
 /// Notes the contents of memory at the start, and the places that the function
@@ -344,7 +338,7 @@ void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
     else
       arena.write(place.begin, place.end, place.value, func);
     if (isa_and_nonnull<StateAttr>(
-            entryOf(func, schedule::kArguments, index).get("source")))
+            entryOf(func, schedule::kArguments, index).getWhat()))
       states[place.begin] = {place.value, place.value};
   }
   for (auto [index, place] : llvm::enumerate(results)) {

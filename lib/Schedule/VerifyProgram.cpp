@@ -25,15 +25,6 @@ namespace autopar {
 
 namespace {
 
-/// A row of the persistent table, or an argument or result of a function.
-struct Entry {
-  ShardingAttr sharding;
-  RankedTensorType global, local;
-  Attribute what; // parameter, input, setup result, setup value or output
-  BufferSpace space = BufferSpace::Persistent;
-  int64_t position = 0, value = 0; // of arguments and results
-};
-
 class Program {
 public:
   explicit Program(ModuleOp module) : module(module) {}
@@ -43,20 +34,21 @@ private:
   LogicalResult verifyModule();
   LogicalResult findFunctions();
   LogicalResult readTable();
-  FailureOr<Entry> read(Operation *at, Attribute attribute, StringRef what);
-  FailureOr<std::vector<Entry>> list(func::FuncOp func, StringRef name);
+  template <typename Held>
+  FailureOr<Held> read(Operation *at, Attribute attribute, StringRef list);
+  FailureOr<std::vector<PortAttr>> list(func::FuncOp func, StringRef name);
   LogicalResult verifyStage(int64_t stage);
-  LogicalResult verifyPlace(func::FuncOp func, const Entry &entry);
-  LogicalResult verifyArgument(func::FuncOp func, const Entry &entry,
-                               ArrayRef<Entry> setupResults);
-  LogicalResult verifyNext(func::FuncOp func, const Entry &entry);
+  LogicalResult verifyPlace(func::FuncOp func, PortAttr port);
+  LogicalResult verifyArgument(func::FuncOp func, PortAttr port,
+                               ArrayRef<PortAttr> setupResults);
+  LogicalResult verifyNext(func::FuncOp func, PortAttr port);
   LogicalResult verifyBuffers(func::FuncOp func);
   LogicalResult verifyWrites(int64_t stage);
 
   ModuleOp module;
   Mesh mesh;
-  std::vector<func::FuncOp> setups, steps; // by stage
-  std::vector<std::vector<Entry>> table;   // by stage
+  std::vector<func::FuncOp> setups, steps;        // by stage
+  std::vector<std::vector<PersistentAttr>> table; // by stage
 };
 
 } // namespace
@@ -113,38 +105,27 @@ LogicalResult Program::findFunctions() {
 // Entries
 //===----------------------------------------------------------------------===//
 
-/// Reads the fields that a row of the table and an entry of a function have in
-/// common.
-FailureOr<Entry> Program::read(Operation *at, Attribute attribute,
-                               StringRef what) {
-  auto fields = dyn_cast<DictionaryAttr>(attribute);
-  auto global = fields ? fields.getAs<TypeAttr>("global_type") : TypeAttr();
-  auto local = fields ? fields.getAs<TypeAttr>("type") : TypeAttr();
-  Entry entry;
-  if (global && local) {
-    entry.global = dyn_cast<RankedTensorType>(global.getValue());
-    entry.local = dyn_cast<RankedTensorType>(local.getValue());
-  }
-  if (!entry.global || !entry.local)
-    return at->emitError() << what << ": an entry lacks global_type or type";
-  for (StringRef name : {"source", "result", "setup_value"})
-    if (Attribute found = fields.get(name)) {
-      if (entry.what)
-        return at->emitError() << what << ": an entry is two things";
-      entry.what = found;
-    }
-  if (failed(verifySharding(at, what, fields.get("sharding"), entry.global)))
+/// Reads a row of the table or an entry of a function. Its type must be its
+/// block of the global type.
+template <typename Held>
+FailureOr<Held> Program::read(Operation *at, Attribute attribute,
+                              StringRef list) {
+  auto held = dyn_cast<Held>(attribute);
+  if (!held || !held.getGlobalType())
+    return at->emitError() << list << " has " << attribute << ", which is no #"
+                           << Held::name
+                           << " attribute with a global type and a sharding";
+  RankedTensorType global = held.getGlobalType();
+  if (failed(verifySharding(at, list, held.getSharding(), global)))
     return failure();
-  entry.sharding = fields.getAs<ShardingAttr>("sharding");
-  auto expected =
-      RankedTensorType::get(localShape(entry.global.getShape(),
-                                       entry.sharding.toSharding(mesh), mesh),
-                            entry.global.getElementType());
-  if (expected != entry.local)
-    return at->emitError() << what << ": an entry has type " << entry.local
+  auto expected = RankedTensorType::get(
+      localShape(global.getShape(), held.getSharding().toSharding(mesh), mesh),
+      global.getElementType());
+  if (expected != held.getType())
+    return at->emitError() << list << ": an entry has type " << held.getType()
                            << "; its global type and sharding make "
                            << expected;
-  return entry;
+  return held;
 }
 
 LogicalResult Program::readTable() {
@@ -159,39 +140,31 @@ LogicalResult Program::readTable() {
     if (!isa<ArrayAttr>(rows))
       return module.emitError() << schedule::kPersistent
                                 << " must be an array of a list per stage";
-    for (Attribute row : cast<ArrayAttr>(rows)) {
-      FailureOr<Entry> entry = read(module, row, schedule::kPersistent);
-      if (failed(entry))
+    for (Attribute attribute : cast<ArrayAttr>(rows)) {
+      auto row = read<PersistentAttr>(module, attribute, schedule::kPersistent);
+      if (failed(row))
         return failure();
-      if (!isa_and_nonnull<ParameterAttr, InputAttr, StateAttr, SetupValueAttr>(
-              entry->what))
-        return module.emitError()
-               << schedule::kPersistent
-               << ": a row is no parameter, input, state or setup value";
-      if (isa<InputAttr>(entry->what) && !targetTable(module).readsHeldInputs)
+      if (isa<InputAttr>(row->getWhat()) &&
+          !targetTable(module).readsHeldInputs)
         return module.emitError()
                << schedule::kPersistent
                << ": the target reads no input where the host holds it";
-      list.push_back(*entry);
+      list.push_back(*row);
     }
   }
   return success();
 }
 
-FailureOr<std::vector<Entry>> Program::list(func::FuncOp func, StringRef name) {
-  std::vector<Entry> result;
+FailureOr<std::vector<PortAttr>> Program::list(func::FuncOp func,
+                                               StringRef name) {
+  std::vector<PortAttr> result;
   auto entries = func->getAttrOfType<ArrayAttr>(name);
   for (Attribute attribute :
        entries ? entries.getValue() : ArrayRef<Attribute>()) {
-    FailureOr<Entry> entry = read(func, attribute, name);
-    if (failed(entry))
+    auto port = read<PortAttr>(func, attribute, name);
+    if (failed(port))
       return failure();
-    auto fields = cast<DictionaryAttr>(attribute);
-    auto buffer = fields.getAs<ArrayAttr>("buffer"); // replayMemory knows both
-    entry->space = cast<BufferSpaceAttr>(buffer[0]).getValue();
-    entry->position = cast<IntegerAttr>(buffer[1]).getInt();
-    entry->value = fields.getAs<IntegerAttr>("value").getInt();
-    result.push_back(*entry);
+    result.push_back(*port);
   }
   return result;
 }
@@ -202,50 +175,51 @@ FailureOr<std::vector<Entry>> Program::list(func::FuncOp func, StringRef name) {
 
 /// Checks that the row of a persistent entry has as many bytes; shapes may
 /// differ, because a reshape shares its operand's row.
-LogicalResult Program::verifyPlace(func::FuncOp func, const Entry &entry) {
-  if (entry.space == BufferSpace::Arena)
+LogicalResult Program::verifyPlace(func::FuncOp func, PortAttr port) {
+  if (port.getSpace() == BufferSpace::Arena)
     return success();
-  const std::vector<Entry> &rows = table[stageOf(func)];
-  if (entry.position < 0 || entry.position >= int64_t(rows.size()))
-    return func.emitError() << "has persistent tensor " << entry.position
+  const std::vector<PersistentAttr> &rows = table[stageOf(func)];
+  if (port.getPosition() < 0 || port.getPosition() >= int64_t(rows.size()))
+    return func.emitError() << "has persistent tensor " << port.getPosition()
                             << " of " << rows.size();
-  RankedTensorType row = rows[entry.position].local;
-  if (row.getElementType() == entry.local.getElementType() &&
-      row.getNumElements() == entry.local.getNumElements())
+  ShapedType row = rows[port.getPosition()].getType();
+  if (row.getElementType() == port.getType().getElementType() &&
+      row.getNumElements() == port.getType().getNumElements())
     return success();
-  return func.emitError() << "has persistent tensor " << entry.position
-                          << " as " << entry.local << ", but it is " << row;
+  return func.emitError() << "has persistent tensor " << port.getPosition()
+                          << " as " << port.getType() << ", but it is " << row;
 }
 
 /// Checks an argument: its source and its place must belong together.
-LogicalResult Program::verifyArgument(func::FuncOp func, const Entry &entry,
-                                      ArrayRef<Entry> setupResults) {
-  if (auto result = dyn_cast_or_null<SetupResultAttr>(entry.what)) {
+LogicalResult Program::verifyArgument(func::FuncOp func, PortAttr port,
+                                      ArrayRef<PortAttr> setupResults) {
+  if (auto result = dyn_cast_or_null<SetupResultAttr>(port.getWhat())) {
     int64_t index = result.getIndex();
     if (index >= 0 && index < int64_t(setupResults.size()) &&
-        setupResults[index].space == entry.space &&
-        setupResults[index].position == entry.position)
+        setupResults[index].getSpace() == port.getSpace() &&
+        setupResults[index].getPosition() == port.getPosition())
       return success();
     return func.emitError() << "has setup result " << index << " as persistent "
-                            << "tensor " << entry.position
+                            << "tensor " << port.getPosition()
                             << ", where the stage's setup does not leave it";
   }
-  if (entry.space == BufferSpace::Arena) {
-    if (isa_and_nonnull<InputAttr>(entry.what))
+  if (port.getSpace() == BufferSpace::Arena) {
+    if (isa_and_nonnull<InputAttr>(port.getWhat()))
       return success();
     return func.emitError("has an argument in the arena that is no input");
   }
-  const Entry &row = table[stageOf(func)][entry.position];
-  if (row.what == entry.what && row.sharding == entry.sharding &&
-      row.global == entry.global)
+  PersistentAttr row = table[stageOf(func)][port.getPosition()];
+  if (row.getWhat() == port.getWhat() &&
+      row.getSharding() == port.getSharding() &&
+      row.getGlobalType() == port.getGlobalType())
     return success();
-  return func.emitError() << "has persistent tensor " << entry.position
-                          << " for " << entry.what << ", but it is "
-                          << row.what;
+  return func.emitError() << "has persistent tensor " << port.getPosition()
+                          << " for " << port.getWhat() << ", but it is "
+                          << row.getWhat();
 }
 
 LogicalResult Program::verifyBuffers(func::FuncOp func) {
-  const std::vector<Entry> &rows = table[stageOf(func)];
+  const std::vector<PersistentAttr> &rows = table[stageOf(func)];
   for (auto buffer : func.getOps<BufferOp>()) {
     if (buffer.getSpace() != BufferSpace::Persistent)
       continue;
@@ -254,7 +228,7 @@ LogicalResult Program::verifyBuffers(func::FuncOp func) {
     if (index < 0 || index >= int64_t(rows.size()))
       return buffer.emitError()
              << "is persistent tensor " << index << " of " << rows.size();
-    RankedTensorType row = rows[index].local;
+    ShapedType row = rows[index].getType();
     if (row.getElementType() != type.getElementType() ||
         elementOffset(type) + type.getNumElements() > row.getNumElements())
       return buffer.emitError() << "is persistent tensor " << index << ", of "
@@ -279,7 +253,7 @@ LogicalResult Program::verifyWrites(int64_t stage) {
         note(op.getOperands().back());
     }
   for (auto [index, row] : llvm::enumerate(table[stage])) {
-    unsigned wanted = isa<SetupValueAttr>(row.what) ? 1 : 0;
+    unsigned wanted = isa<SetupValueAttr>(row.getWhat()) ? 1 : 0;
     if (writes[index] != wanted)
       return module.emitError()
              << "persistent tensor " << index << " of stage " << stage
@@ -290,30 +264,31 @@ LogicalResult Program::verifyWrites(int64_t stage) {
   return success();
 }
 
-static bool isGoodResult(const Entry &entry, bool isStep) {
-  if (entry.space == BufferSpace::Arena)
-    return isStep && isa_and_nonnull<OutputAttr, GradientAttr>(entry.what);
-  return isStep ? isa_and_nonnull<NextStateAttr>(entry.what)
-                : isa_and_nonnull<SetupValueAttr>(entry.what);
+static bool isGoodResult(PortAttr port, bool isStep) {
+  if (port.getSpace() == BufferSpace::Arena)
+    return isStep && isa_and_nonnull<OutputAttr, GradientAttr>(port.getWhat());
+  return isStep ? isa_and_nonnull<NextStateAttr>(port.getWhat())
+                : isa_and_nonnull<SetupValueAttr>(port.getWhat());
 }
 
 /// Checks that the next value of a state has the state's place and sharding.
-LogicalResult Program::verifyNext(func::FuncOp func, const Entry &entry) {
-  auto next = dyn_cast_or_null<NextStateAttr>(entry.what);
+LogicalResult Program::verifyNext(func::FuncOp func, PortAttr port) {
+  auto next = dyn_cast_or_null<NextStateAttr>(port.getWhat());
   if (!next)
     return success();
-  const Entry &row = table[stageOf(func)][entry.position];
-  auto state = dyn_cast_or_null<StateAttr>(row.what);
-  if (state && state.next() == next && row.sharding == entry.sharding &&
-      row.global == entry.global)
+  PersistentAttr row = table[stageOf(func)][port.getPosition()];
+  auto state = dyn_cast_or_null<StateAttr>(row.getWhat());
+  if (state && state.next() == next &&
+      row.getSharding() == port.getSharding() &&
+      row.getGlobalType() == port.getGlobalType())
     return success();
-  return func.emitError() << "has persistent tensor " << entry.position
-                          << " for " << entry.what << ", but it is " << row.what
-                          << ", perhaps sharded otherwise";
+  return func.emitError() << "has persistent tensor " << port.getPosition()
+                          << " for " << port.getWhat() << ", but it is "
+                          << row.getWhat() << ", perhaps sharded otherwise";
 }
 
 LogicalResult Program::verifyStage(int64_t stage) {
-  std::vector<Entry> setupResults;
+  std::vector<PortAttr> setupResults;
   for (func::FuncOp func : {setups[stage], steps[stage]}) {
     if (!func)
       continue;
@@ -321,18 +296,18 @@ LogicalResult Program::verifyStage(int64_t stage) {
     auto results = list(func, schedule::kResults);
     if (failed(arguments) || failed(results))
       return failure();
-    for (const Entry &entry : *arguments)
-      if (failed(verifyPlace(func, entry)) ||
-          failed(verifyArgument(func, entry, setupResults)))
+    for (PortAttr port : *arguments)
+      if (failed(verifyPlace(func, port)) ||
+          failed(verifyArgument(func, port, setupResults)))
         return failure();
     bool isStep = func == steps[stage];
-    for (const Entry &entry : *results) {
-      if (!isGoodResult(entry, isStep))
+    for (PortAttr port : *results) {
+      if (!isGoodResult(port, isStep))
         return func.emitError(isStep ? "has a result that is no output in the "
                                        "arena and no next value of a state"
                                      : "has a result that is no setup value "
                                        "in a persistent tensor");
-      if (failed(verifyPlace(func, entry)) || failed(verifyNext(func, entry)))
+      if (failed(verifyPlace(func, port)) || failed(verifyNext(func, port)))
         return failure();
     }
     if (failed(verifyBuffers(func)))

@@ -152,10 +152,9 @@ void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
   auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
   if (!results || stage.activities.empty())
     return;
-  for (auto result : results.getAsRange<DictionaryAttr>())
-    if (auto number = result.getAs<IntegerAttr>("value");
-        number && !result.getAs<GradientAttr>("result"))
-      if (auto *it = values.find(number.getInt()); it != values.end())
+  for (auto result : results.getAsRange<PortAttr>())
+    if (!isa_and_nonnull<GradientAttr>(result.getWhat()))
+      if (auto *it = values.find(result.getValue()); it != values.end())
         it->second.last = stage.activities.size() - 1;
 }
 

@@ -22,6 +22,8 @@ public:
   RecipeReader(const llvm::json::Object &object, llvm::StringRef file)
       : object(object), file(file) {}
   llvm::Expected<Recipe> read();
+  /// True if a recipe may have the key, outside of its objects.
+  static bool isKey(llvm::StringRef key);
 
 private:
   llvm::Error fail(const llvm::Twine &what) const {
@@ -31,8 +33,6 @@ private:
   static const llvm::json::Value *given(const llvm::json::Object &in,
                                         llvm::StringRef key);
   llvm::Error checkKeys();
-  /// True if a recipe may have the key, outside of its objects.
-  static bool isKey(llvm::StringRef key);
   /// The object of the recipe, 'schedule' or 'optimizer', that has such a key;
   /// "": none has.
   static llvm::StringRef ownerOf(llvm::StringRef key);

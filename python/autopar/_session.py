@@ -258,11 +258,17 @@ class Session:
         array = accept("state", info, value)
         self._between_steps(self._library.autopar_session_write_state, of, index, array.ctypes.data)
 
-    def save(self, folder, step: int, *, keep: Optional[int] = None, entry: Optional[str] = None) -> None:
-        """Saves all states of an entry (the first) as the checkpoint of `step` into a folder of checkpoints (docs/Checkpoints.md); of older ones the newest `keep` stay."""
+    def save(self, folder, step: int, *, keep: Optional[int] = None, entry: Optional[str] = None, iterable: str = "") -> None:
+        """Saves all states of an entry (the first) as the checkpoint of `step` into a folder of checkpoints (docs/Checkpoints.md); of older ones the newest `keep` stay.
+        `iterable`: a text, the place of the data, which `resumed_iterable` gives back after a resume."""
         if keep is not None and keep < 1:
             raise AutoparError(f"keep is {keep}, but must be 1 or more, or None for all")
-        self._between_steps(self._library.autopar_session_save, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0))
+        self._between_steps(self._library.autopar_session_save_with_iterable, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0), iterable.encode())
+
+    def resumed_iterable(self) -> str:
+        """The text that the checkpoint has from which the session last went on; "" if it has none."""
+        self._open()
+        return self._library.autopar_session_resumed_iterable(self.entries[0].handle).decode()
 
     def resume(self, path, *, ignoring: Iterable[str] = (), entry: Optional[str] = None) -> int:
         """Gives an entry (the first) the states of a checkpoint, or of the newest whole one of a folder, whatever plan and ranks wrote it. Returns its number of steps.

@@ -2,14 +2,17 @@
 
 import math
 import os
+import time
 import warnings
 from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Optional
 
 import numpy as np
 
 from ._hyperparameters import Hyperparameters
+from ._place import place_of, restore, takes_place
 from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
 from ._session import Session
+from ._tensorboard import Board
 from ._tensors import COUNTED_ROWS
 
 
@@ -36,10 +39,14 @@ class Trainer:
         trainer.save("trained.safetensors")
 
     `evaluate=True` compiles the model for inference, too, of the same size: `trainer.evaluate(feeds)` computes with the parameters as they are.
+
+    `tensorboard`: a folder, into which each step writes its loss, norm and rate, and `metrics` what it comes to, for TensorBoard; one of the packages tensorboard,
+    tensorboardX and torch.utils.tensorboard does it.
     """
 
     def __init__(self, model, recipe, *, ranks: int = 1, evaluate: bool = False, options: Iterable[str] = (), threads: int = 0, weights=None,
-                 **named):
+                 tensorboard=None, **named):
+        self._board = Board(tensorboard)
         folder = WorkFolder()
         self._model = os.path.abspath(model) if isinstance(model, (str, os.PathLike)) else None
         program = compile(model_file(model, folder), folder.file("program"), ranks=ranks, train=recipe, evaluate=evaluate, options=options, **named)
@@ -52,6 +59,9 @@ class Trainer:
         self._parameters = {info.name: info for info in self.session.states if info.role == "model"}
         self._averages = [info.name for info in self.session.states if info.role == "average"]
         self._steps = 0
+        #: The iterable that steps read; and what the checkpoint says of its place from which the trainer went on, until an iterable has taken it ("": nothing; None: no
+        #: iterable is to take it).
+        self._data, self._place = None, None
 
     @property
     def parameters(self):
@@ -60,12 +70,19 @@ class Trainer:
 
     def step(self, batch: Mapping[str, object]) -> Step:
         """Trains on one batch: arrays by the names of the model's inputs, and `labels` where the loss has them."""
-        entry = self.session.entries[0]
+        if self._place:
+            warnings.warn("the checkpoint has the place of the data, which none were given: resume(path, data=...) gives it to those that have a load_state_dict", stacklevel=2)
+        self._data, self._place = None, None
+        return self._take(batch)
+
+    def _take(self, batch):
+        entry, begin = self.session.entries[0], time.monotonic()
         told = self.session.run(_padded(batch, entry)[0], self._roles.values(), entry=entry.name)
         values = {role: float(told[name]) for role, name in self._roles.items()}
         number, self._steps = self._steps, self._steps + 1
         if not math.isfinite(values["loss"]) and not values.get("skipped"):
-            warnings.warn(f"the loss of step {number} is {values['loss']}", stacklevel=2)
+            warnings.warn(f"the loss of step {number} is {values['loss']}", stacklevel=3)
+        self._board.add_step(number, values, time.monotonic() - begin)
         return Step(number, values["loss"], values.get("grad_norm"), values.get("learning_rate"), bool(values.get("skipped", 0)))
 
     def evaluate(self, feeds: Mapping[str, object]) -> Dict[str, np.ndarray]:
@@ -95,20 +112,38 @@ class Trainer:
             count += 1
         if not count:
             raise AutoparError("metrics of no batch: there is nothing to evaluate")
-        return self.session.metric_values(entry=entry.name)
+        values = self.session.metric_values(entry=entry.name)
+        self._board.add_metrics(self._steps, values)
+        return values
 
     def set(self, name: str, value) -> None:
         """Sets a hyperparameter that the recipe names `at_run_time` for the steps that follow, without compiling: `set("lr", 1e-4)`."""
         self.hyperparameters[name] = value
 
     def fit(self, data: Iterable[Mapping[str, object]], callback: Optional[Callable[[Step], object]] = None) -> Optional[Step]:
-        """A step for each batch of `data`, such as a DataLoader of dicts; `callback` gets each step. Returns the last one."""
+        """A step for each batch of `data`, such as a DataLoader of dicts; `callback` gets each step. Returns the last one.
+
+        Data that tell their place by `state_dict`, such as torchdata's StatefulDataLoader, have it in checkpoints (`save_checkpoint`); after `resume` they go on from
+        there by `load_state_dict`."""
+        self._restore(data)
         last = None
         for batch in data:
-            last = self.step(batch)
+            self._data = data
+            last = self._take(batch)
             if callback:
                 callback(last)
         return last
+
+    def _restore(self, data):
+        """Gives the data the place that the checkpoint has, once."""
+        place, self._place = self._place, None
+        if place and takes_place(data):
+            restore(data, place)
+            self._data = data
+        elif place:
+            warnings.warn("the checkpoint has the place of the data, which these cannot take, for they have no load_state_dict: they begin at their first batch", stacklevel=3)
+        elif place == "" and takes_place(data):
+            warnings.warn("the checkpoint does not have the place of the data: they begin at their first batch", stacklevel=3)
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A copy of a parameter."""
@@ -176,19 +211,28 @@ class Trainer:
         for name, value in tensors.items():
             self[name] = value
 
-    def save_checkpoint(self, folder, *, keep: Optional[int] = None) -> None:
-        """Saves all states after the steps that were taken into a folder of checkpoints, as the executable's --checkpoint does; of older ones the newest `keep` stay."""
-        self.session.save(folder, self._steps, keep=keep)
+    def save_checkpoint(self, folder, *, keep: Optional[int] = None, data=None) -> None:
+        """Saves all states after the steps that were taken into a folder of checkpoints, as the executable's --checkpoint does; of older ones the newest `keep` stay.
+        `data`: the iterable that a loop of one's own reads, whose place is saved if it has a `state_dict`; `fit` knows its own."""
+        place = place_of(self._data if data is None else data) or self._place or ""
+        self.session.save(folder, self._steps, keep=keep, iterable=place)
 
-    def resume(self, path, *, ignoring: Iterable[str] = ()) -> int:
+    def resume(self, path, *, ignoring: Iterable[str] = (), data=None) -> int:
         """Goes on from a checkpoint, or the newest whole one of a folder, that the executable or a Trainer wrote, with any plan. Returns how many steps it has, of which
         the data are to be left out: `itertools.islice(loader, trainer.resume("run"), None)`. States of the roles `ignoring`, as `["optimizer"]` of a recipe with another
-        one, stay as they are: as they begin in a new Trainer."""
-        self._steps = self.session.resume(path, ignoring=ignoring)
+        one, stay as they are: as they begin in a new Trainer.
+        Data with a `state_dict` whose place was saved go on from there by themselves: `data` of a loop of one's own at once, those of `fit` when it begins; with "data" among
+        `ignoring` they begin at their first batch."""
+        ignored = {ignoring} if isinstance(ignoring, str) else set(ignoring)
+        self._steps = self.session.resume(path, ignoring=sorted(ignored - {"data"}))
+        self._data, self._place = None, None if "data" in ignored else self.session.resumed_iterable()
+        if data is not None:
+            self._restore(data)
         return self._steps
 
     def close(self) -> None:
         """Frees the program and its weights."""
+        self._board.close()
         self.session.close()
 
     def __enter__(self):

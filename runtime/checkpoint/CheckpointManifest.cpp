@@ -66,6 +66,10 @@ static std::string manifestText(const CheckpointManifest &manifest) {
                                  {"compiler", manifest.compiler},
                                  {"mesh", manifest.mesh},
                                  {"files", nlohmann::ordered_json::array()}};
+  for (auto [name, hash] : {std::pair("model", &manifest.hashes.model),
+                            std::pair("recipe", &manifest.hashes.recipe)})
+    if (!hash->empty())
+      json["hashes"][name] = *hash;
   if (const std::optional<BestPlace> &best = manifest.place.best)
     json["best"] = {{"metric", best->metric},
                     {"step", best->step},
@@ -79,6 +83,8 @@ static std::string manifestText(const CheckpointManifest &manifest) {
     if (data->seed)
       json["data"]["seed"] = *data->seed;
   }
+  if (!manifest.place.iterable.empty())
+    json["iterable"] = manifest.place.iterable;
   for (const CheckpointManifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
@@ -149,6 +155,7 @@ static Status parseManifest(const std::string &text,
   manifest.model = json.member("model").string();
   manifest.compiler = json.member("compiler").string();
   manifest.mesh = json.member("mesh").string();
+  parseHashes(json.member("hashes", /*optional=*/true), manifest.hashes);
   if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
     manifest.place.data = parseDataPlace(data);
   if (JsonReader best = json.member("best", /*optional=*/true); !best.isNull())
@@ -156,6 +163,9 @@ static Status parseManifest(const std::string &text,
                            best.member("step").integer(0, INT64_MAX),
                            best.member("value").number(),
                            best.member("worse").integer(0, INT64_MAX)};
+  if (JsonReader text = json.member("iterable", /*optional=*/true);
+      !text.isNull())
+    manifest.place.iterable = text.string();
   for (const JsonReader &file : json.member("files").elements()) {
     CheckpointManifest::File &to = manifest.files.emplace_back();
     to.name = file.member("name").string();

@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 #define AUTOPAR_RUNTIME_CHECKPOINT_CHECKPOINTMANIFEST_H
 
+#include "../core/ProgramHashes.h"
 #include "../core/Status.h"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ struct BestPlace {
 struct TrainingPlace {
   std::optional<DataPlace> data; // none: its data are arrays of all steps
   std::optional<BestPlace> best; // none: nothing was evaluated
+  std::string iterable; // how a Trainer's iterable tells its place; empty: none
 };
 
 /// The manifest tells what a checkpoint is of. Newer formats are refused, older
@@ -49,6 +51,7 @@ struct CheckpointManifest {
   std::string mesh; // of the run that wrote it: for information
   std::vector<File> files;
   TrainingPlace place;
+  ProgramHashes hashes; // of the program that wrote it
 };
 
 /// True if the folder is one checkpoint.

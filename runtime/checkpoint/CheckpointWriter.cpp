@@ -150,7 +150,8 @@ void CheckpointWriter::write(int64_t step) {
                             manifest.compiler,
                             meshText(manifest),
                             {},
-                            lastPlace},
+                            lastPlace,
+                            manifest.hashes},
                            keep);
     });
   if (status.ok())

@@ -123,4 +123,27 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
   return Status::success();
 }
 
+std::string doubtOfHashes(const Checkpoint &checkpoint,
+                          const Manifest &program) {
+  const ProgramHashes &then = checkpoint.about().hashes, &now = program.hashes;
+  auto differs = [](const std::string &a, const std::string &b) {
+    return !a.empty() && !b.empty() && a != b;
+  };
+  std::string optimizer = stateRoleNames[int(StateRole::Optimizer)];
+  bool isOtherModel = differs(then.model, now.model);
+  bool isOtherRecipe = differs(then.recipe, now.recipe) &&
+                       !checkpoint.isLeftOut(optimizer + "/");
+  if (!isOtherModel && !isOtherRecipe)
+    return "";
+  std::string what = isOtherModel && isOtherRecipe ? "model and recipe are"
+                     : isOtherModel                ? "the model's graph is"
+                                                   : "the recipe is";
+  std::string example =
+      isOtherModel ? "another activation" : "another learning rate";
+  return what + " not as when the checkpoint '" + checkpoint.path() +
+         "' was written (" + example +
+         "?), though all its states fit: the training goes on as this program "
+         "was compiled";
+}
+
 } // namespace autopar::runtime

@@ -33,6 +33,13 @@ Status leaveOutRole(Checkpoint &checkpoint, const std::string &role);
 /// the first that differs.
 Status checkStates(const Checkpoint &checkpoint, const Manifest &program);
 
+/// Tells, by their hashes, that model or recipe are others than the checkpoint
+/// was written with, though checkStates found nothing; "" if they are not, or
+/// nobody knows. With the optimizer's states left out the recipe is expected to
+/// be another one.
+std::string doubtOfHashes(const Checkpoint &checkpoint,
+                          const Manifest &program);
+
 } // namespace autopar::runtime
 
 #endif // AUTOPAR_RUNTIME_CHECKPOINT_SAVEDBLOCKS_H

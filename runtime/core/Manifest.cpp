@@ -102,11 +102,16 @@ static std::vector<int64_t> perStageIntegers(const JsonReader &json, int stages,
 }
 
 static void parsePlan(const JsonReader &root, Manifest &manifest) {
-  if (JsonReader plan = root.member("plan", /*optional=*/true); !plan.isNull())
+  if (JsonReader plan = root.member("plan", /*optional=*/true);
+      !plan.isNull()) {
     if (JsonReader objective = plan.member("objective", /*optional=*/true);
         !objective.isNull())
       manifest.stepsOverlap =
           manifest.stages > 1 && objective.string() == "throughput";
+    if (JsonReader strategy = plan.member("strategy", /*optional=*/true);
+        !strategy.isNull())
+      manifest.strategy = strategy.string();
+  }
   JsonReader predicted = root.member("predicted", /*optional=*/true);
   if (predicted.isNull())
     return;
@@ -156,6 +161,7 @@ static void parseRoot(const JsonReader &root, Manifest &manifest) {
   parseTensors(root, manifest);
   parseEvaluation(root, manifest);
   parsePlan(root, manifest);
+  parseRun(root, manifest);
 }
 
 Status parseManifest(const char *text, Manifest &manifest) {

@@ -9,6 +9,7 @@
 #define AUTOPAR_RUNTIME_CORE_MANIFEST_H
 
 #include "DataType.h"
+#include "ProgramHashes.h"
 #include "Slice.h"
 #include "Status.h"
 
@@ -241,6 +242,8 @@ enum class Target { Cpu, Cuda, Emulated };
 struct Manifest {
   std::string model;
   std::string compiler; // name and version
+  ProgramHashes hashes; // of a program that trains
+  std::string strategy; // that the plan was asked for; empty: not known
   Target target = Target::Cpu;
   bool tf32 = false; // matrix multiplications of f32 may round to tf32
   std::string entry; // "" where the executable has one program only
@@ -272,6 +275,8 @@ struct Manifest {
   int64_t scheduleSteps =
       0; // where the learning rate's schedule ends; 0: never
   bool stepsOverlap = false; // one begins before others end
+  double stepFlops = 0; // of a device; 0: not known
+  double peakFlops = 0; // of a device, in a second; 0: not known
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty
 

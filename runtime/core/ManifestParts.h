@@ -28,6 +28,9 @@ void parseTensors(const JsonReader &root, Manifest &manifest);
 /// The metrics; the manifest has its outputs.
 void parseEvaluation(const JsonReader &root, Manifest &manifest);
 
+/// Hashes of what the program is made of, and what a step computes.
+void parseRun(const JsonReader &root, Manifest &manifest);
+
 /// The rest of a state of that role.
 void parseHyperparameter(const JsonReader &json, PersistentEntry &entry);
 

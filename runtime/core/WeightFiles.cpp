@@ -2,6 +2,7 @@
 
 #include "WeightFiles.h"
 
+#include "../checkpoint/Checkpoint.h"
 #include "../files/MadeUpNames.h"
 
 #include <algorithm>
@@ -114,12 +115,37 @@ Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {
   return Status::success();
 }
 
+/// Refuses a checkpoint, a file of one, and a folder of nothing else: their
+/// tensors are blocks with other names than a model's.
+static Status refuseCheckpoint(const std::string &path, bool isFolder,
+                               bool hasFiles) {
+  fs::path given(path);
+  bool isOne =
+      isCheckpoint(path) && fs::exists(given / "rank-0000.safetensors");
+  bool isPart = !isFolder && given.filename().string().rfind("rank-", 0) == 0 &&
+                isCheckpoint(given.parent_path().string());
+  bool isAll = isFolder && !hasFiles && hasCheckpoint(path);
+  if (!isOne && !isPart && !isAll)
+    return Status::success();
+  std::string folder = isPart ? given.parent_path().string() : path;
+  return Status::error(
+      "--weights: '" + path + "' is " +
+      (isPart  ? "a part of a checkpoint"
+       : isOne ? "a checkpoint"
+               : "a folder of checkpoints") +
+      "; `autopar checkpoint export " + folder +
+      " -o weights.safetensors` writes its parameters, which --weights takes; "
+      "--resume " +
+      folder + " goes on with its training");
+}
+
 Status WeightFiles::openGiven(const std::string &path) {
   std::error_code ignored;
   bool isFolder = fs::is_directory(path, ignored);
   std::vector<std::string> candidates{path};
   if (isFolder)
     candidates = namedFiles(*manifest, path, beside);
+  APRT_TRY(refuseCheckpoint(path, isFolder, !candidates.empty()));
   bool isKnown = false;
   for (const std::string &candidate : candidates)
     APRT_TRY(named.add(candidate, isKnown));

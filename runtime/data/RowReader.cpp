@@ -54,11 +54,24 @@ RowReader::~RowReader() {
     thread.join();
 }
 
+Status RowReader::takeMemory() {
+  auto aligned = [](int64_t bytes) { return (bytes + 63) / 64 * 64; };
+  int64_t each = 0;
+  for (const Input &input : inputs)
+    each += aligned(manifest.inputs[input.index].globalBytes);
+  APRT_TRY(
+      memory.allocate(slots * each, "rows of the data", /*counter=*/nullptr));
+  auto *next = static_cast<char *>(memory.data());
+  for (int64_t slot = 0; slot < slots; ++slot)
+    for (Input &input : inputs) {
+      input.tensors[slot] = next;
+      next += aligned(manifest.inputs[input.index].globalBytes);
+    }
+  return Status::success();
+}
+
 Status RowReader::start() {
-  for (Input &input : inputs)
-    for (Buffer &tensor : input.tensors)
-      APRT_TRY(tensor.allocate(manifest.inputs[input.index].globalBytes,
-                               "rows of the data", /*counter=*/nullptr));
+  APRT_TRY(takeMemory());
   thread = startQuietThread([this] { work(); });
   return Status::success();
 }
@@ -85,7 +98,7 @@ Status RowReader::read(int64_t step) {
   StepRows rows = stream.schedule.at(step);
   RowOrder order(stream.schedule.rows, stream.seed, rows.epoch);
   for (Input &input : inputs) {
-    auto *tensor = static_cast<char *>(input.tensors[step % slots].data());
+    char *tensor = input.tensors[step % slots];
     APRT_TRY(readInput(input, order, rows, tensor));
     APRT_TRY(check(input, order, rows, tensor, step));
   }
@@ -143,8 +156,7 @@ Status RowReader::await(int64_t step, double seconds,
   if (done <= step)
     return failure;
   for (const Input &input : inputs)
-    tensors[input.index] =
-        static_cast<const char *>(input.tensors[step % slots].data());
+    tensors[input.index] = input.tensors[step % slots];
   int64_t missing = stream.schedule.batch - stream.schedule.at(step).count;
   for (size_t i = 0; i < tensors.size(); ++i)
     if (manifest.inputs[i].countsRows)

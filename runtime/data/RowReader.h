@@ -39,9 +39,10 @@ private:
     size_t index = 0; // in manifest.inputs
     const Shards::Column *column = nullptr;
     std::vector<char> isNeeded; // by row of a step
-    Buffer tensors[slots];
+    char *tensors[slots] = {};
   };
   void findNeeded(Input &input) const;
+  Status takeMemory();
   void work();
   Status read(int64_t step);
   Status readInput(Input &input, const RowOrder &order, const StepRows &rows,
@@ -54,6 +55,7 @@ private:
   const int rank;
   const int64_t steps;
   std::vector<Input> inputs;
+  Buffer memory; // of all tensors, so that it is large enough for large pages
   std::vector<char> counted; // ones for as many rows as a step has, then zeros
   std::thread thread;
 

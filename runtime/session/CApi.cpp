@@ -292,11 +292,21 @@ int32_t autopar_session_write_state(autopar_session *session, int64_t index,
 
 int32_t autopar_session_save(autopar_session *session, const char *folder,
                              int64_t step, int64_t keep) {
+  return autopar_session_save_with_iterable(session, folder, step, keep, "");
+}
+
+int32_t autopar_session_save_with_iterable(autopar_session *session,
+                                           const char *folder, int64_t step,
+                                           int64_t keep, const char *iterable) {
   return guard("saving a checkpoint", [&] {
     if (step < 0 || keep < 0)
       return Status::error("step and keep may not be negative");
-    return session->session->save(session->entry, folder, step, keep);
+    return session->session->save(session->entry, folder, step, keep, iterable);
   });
+}
+
+const char *autopar_session_resumed_iterable(const autopar_session *session) {
+  return session->session->resumedIterable().c_str();
 }
 
 int32_t autopar_session_resume(autopar_session *session, const char *path,

@@ -80,14 +80,18 @@ public:
   /// checkpoint of `step` in a folder of checkpoints, which this session keeps
   /// for itself; of older ones all but `keep` go (0: none). Steps that other
   /// threads take meanwhile would be in some states and not in others.
+  /// `iterable`: how the caller's data tell their place; empty: they do not.
   Status save(size_t entry, const std::string &folder, int64_t step,
-              int64_t keep);
+              int64_t keep, const std::string &iterable);
   /// Gives an entry the states of a checkpoint, or of the newest one of a
   /// folder; states of the roles `ignoring` stay as they are. `step` gets its
   /// number of steps, `notes` what a person is told.
   Status resume(size_t entry, const std::string &path,
                 const std::vector<std::string> &ignoring, int64_t &step,
                 std::vector<std::string> &notes);
+  /// How the data told their place to the checkpoint that the session went on
+  /// from; empty: they did not.
+  const std::string &resumedIterable() const { return iterable; }
 
   /// Tells how long an entry's steps took since it was loaded, or since tracing
   /// began or ended, as the executable's --json does.
@@ -175,6 +179,7 @@ private:
   std::mutex saving;                // one at a time
   std::unique_ptr<CheckpointFolder> saves;
   int64_t resumedStep = -1; // of the checkpoint that it went on from
+  std::string iterable;     // of that checkpoint
   double lastEnd = 0;       // of a step
   Buffer ownTrace;          // where rank 0 is the only one
   std::string failure;      // "": none; of a call that began and failed

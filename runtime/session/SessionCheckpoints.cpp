@@ -6,7 +6,7 @@
 namespace autopar::runtime {
 
 Status Session::save(size_t entry, const std::string &folder, int64_t step,
-                     int64_t keep) {
+                     int64_t keep, const std::string &iterable) {
   std::lock_guard<std::mutex> lock(saving);
   if (!saves || saves->where() != folder) {
     saves = std::make_unique<CheckpointFolder>(folder);
@@ -33,9 +33,15 @@ Status Session::save(size_t entry, const std::string &folder, int64_t step,
   APRT_TRY(saves->fileOfRank(step, 0, file));
   Status status = image.write(file);
   if (status.ok())
-    status = saves->finish(
-        step, 1,
-        {step, manifest(entry).model, manifest(entry).compiler, "", {}}, keep);
+    status = saves->finish(step, 1,
+                           {step,
+                            manifest(entry).model,
+                            manifest(entry).compiler,
+                            "",
+                            {},
+                            {std::nullopt, std::nullopt, iterable},
+                            manifest(entry).hashes},
+                           keep);
   if (status.failed())
     saves->drop(step);
   return status;
@@ -49,6 +55,9 @@ Status Session::resume(size_t entry, const std::string &path,
   for (const std::string &role : ignoring)
     APRT_TRY(leaveOutRole(checkpoint, role));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
+  if (std::string doubt = doubtOfHashes(checkpoint, manifest(entry));
+      !doubt.empty())
+    notes.push_back(doubt);
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);
     if (checkpoint.isLeftOut(whole.key))
@@ -59,6 +68,7 @@ Status Session::resume(size_t entry, const std::string &path,
   }
   APRT_TRY(checkpoint.checkFiles());
   step = resumedStep = checkpoint.step();
+  iterable = checkpoint.about().place.iterable;
   return Status::success();
 }
 

@@ -161,6 +161,16 @@ static Json entryJson(const Program &program) {
   return entry;
 }
 
+/// Of what a training is made of, by name.
+static Json hashesJson(const Manifest &manifest) {
+  Json hashes = Json::object();
+  for (auto [name, hash] : {std::pair("model", &manifest.hashes.model),
+                            std::pair("recipe", &manifest.hashes.recipe)})
+    if (!hash->empty())
+      hashes[name] = *hash;
+  return hashes;
+}
+
 static Json describe(const std::vector<Program> &programs) {
   const Manifest &manifest = programs.front().manifest;
   Json root{{"model", manifest.model},
@@ -170,6 +180,8 @@ static Json describe(const std::vector<Program> &programs) {
             {"target", targetName(manifest.target)},
             {"tf32", manifest.tf32},
             {"cpu_features", manifest.cpuFeatures}};
+  if (Json hashes = hashesJson(manifest); !hashes.empty())
+    root["hashes"] = std::move(hashes);
   for (const Program &program : programs)
     root["entries"].push_back(entryJson(program));
   return root;
@@ -299,6 +311,14 @@ static std::string entryText(const Program &program) {
          line("libraries", joined(manifest.libraries)) + weightsText(program);
 }
 
+static std::string hashesText(const Manifest &manifest) {
+  std::string text;
+  const Json hashes = hashesJson(manifest);
+  for (const auto &[name, hash] : hashes.items())
+    text += (text.empty() ? "" : ", ") + name + " " + hash.get<std::string>();
+  return text;
+}
+
 std::string describeText(const std::vector<Program> &programs) {
   const Manifest &manifest = programs.front().manifest;
   std::string text =
@@ -309,7 +329,8 @@ std::string describeText(const std::vector<Program> &programs) {
       line("target",
            std::string(targetName(manifest.target)) +
                (manifest.tf32 ? ", matrix multiplications in tf32" : "")) +
-      line("needs", joined(manifest.cpuFeatures));
+      line("needs", joined(manifest.cpuFeatures)) +
+      line("hashes", hashesText(manifest));
   for (const Program &program : programs)
     text += entryText(program);
   return text;

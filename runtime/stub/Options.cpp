@@ -4,12 +4,11 @@
 
 #include "../core/Manifest.h"
 
-#include "../files/OutputFile.h"
 #include "../files/Text.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <map>
 
 namespace autopar::runtime {
 
@@ -21,6 +20,7 @@ struct OptionRow {
   const char *value;
   const char *help;
   Status (*store)(Options &options, const std::string &value);
+  bool isRepeatable = false;
 };
 
 Status storeInteger(const std::string &text, int64_t least, int64_t &value) {
@@ -49,7 +49,8 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        o.inputs.push_back(v);
        return Status::success();
-     }},
+     },
+     /*isRepeatable=*/true},
     {"--outputs", "FILE",
      "where the results go: a .npz file, or NAME=FILE.npy (repeatable);\n"
      "                     an output that is a state in the next step only as "
@@ -57,7 +58,8 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        o.outputs.push_back(v);
        return Status::success();
-     }},
+     },
+     /*isRepeatable=*/true},
     {"--weights", "FILE",
      "take the weights from this file: ONNX or safetensors (by name,\n"
      "                     type and shape), or a copy of a file that was "
@@ -115,7 +117,8 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        o.inputs.push_back(v);
        return Status::success();
-     }},
+     },
+     /*isRepeatable=*/true},
     {"--evaluation-data", "FILE|DIR|GLOB",
      "rows that the training is evaluated on, as the recipe's 'evaluation'\n"
      "                     says (default: its 'data')",
@@ -137,7 +140,8 @@ const OptionRow optionTable[] = {
      "of a program that trains: a line of JSON per step with loss,\n"
      "                     grad_norm, learning_rate, seconds; of a scaled "
      "loss\n"
-     "                     also loss_scale, skipped",
+     "                     also loss_scale, skipped; the first one has what "
+     "ran",
      [](Options &o, const std::string &v) {
        o.log = v;
        return Status::success();
@@ -197,7 +201,8 @@ const OptionRow optionTable[] = {
                       : Status::error("'" + v +
                                       "' is none of optimizer, "
                                       "average, loss_scale, data");
-     }},
+     },
+     /*isRepeatable=*/true},
     {"--gradients", "FILE",
      "write the gradients of the first step, before clipping\n"
      "                     (safetensors)",
@@ -211,7 +216,8 @@ const OptionRow optionTable[] = {
      [](Options &o, const std::string &v) {
        o.hyperparameters.push_back(v);
        return Status::success();
-     }},
+     },
+     /*isRepeatable=*/true},
     {"--json", "FILE",
      "write the report of the run, or what --describe tells (- is\n"
      "                     stdout, here and for the other results)",
@@ -287,8 +293,25 @@ Status unknownOption(const std::string &name) {
                        (hint.empty() ? "; --help lists the options" : hint));
 }
 
+/// Values by option.
+using GivenValues = std::map<std::string, std::string>;
+
+/// Notes an option that was given before with another value: the last one
+/// holds.
+void noteGiven(const OptionRow &row, const std::string &value,
+               GivenValues &given, Options &options) {
+  auto [before, isFirst] = given.emplace(row.name, value);
+  if (isFirst || row.isRepeatable || before->second == value)
+    return;
+  options.doubts.push_back(std::string("option '") + row.name +
+                           "' is given twice: " + value + " holds, not " +
+                           before->second);
+  before->second = value;
+}
+
 /// One option and its value from the front of the arguments.
-Status parseOption(int &at, int count, char **arguments, Options &options) {
+Status parseOption(int &at, int count, char **arguments, GivenValues &given,
+                   Options &options) {
   std::string name = arguments[at], value;
   size_t equals = name.find('=');
   bool isInline = name.compare(0, 2, "--") == 0 && equals != std::string::npos;
@@ -309,14 +332,16 @@ Status parseOption(int &at, int count, char **arguments, Options &options) {
   }
   if (Status stored = row->store(options, value); stored.failed())
     return Status::error("option " + name + ": " + stored.message());
+  noteGiven(*row, value, given, options);
   return Status::success();
 }
 
 } // namespace
 
 Status parseOptions(int count, char **arguments, Options &options) {
+  GivenValues given;
   for (int i = 1; i < count && !options.help; ++i)
-    APRT_TRY(parseOption(i, count, arguments, options));
+    APRT_TRY(parseOption(i, count, arguments, given, options));
   if (options.steps == 0)
     return Status::success();
   if (options.repeat > 1 || options.warmUp > 0)
@@ -345,43 +370,6 @@ std::string helpText(const std::string &program) {
     text += left + row.help + "\n";
   }
   return text;
-}
-
-bool takesStdout(const Options &options) {
-  for (const std::string &argument : options.outputs) {
-    ArrayFile file;
-    if (parseArrayFile(argument, file).ok() && goesToStdout(file.path))
-      return true;
-  }
-  for (const std::string *path : {&options.json, &options.trace, &options.log,
-                                  &options.final, &options.gradients})
-    if (goesToStdout(*path))
-      return true;
-  return false;
-}
-
-static bool endsWith(const std::string &text, const std::string &suffix) {
-  return text.size() >= suffix.size() &&
-         text.compare(text.size() - suffix.size(), suffix.size(), suffix) == 0;
-}
-
-Status parseArrayFile(const std::string &argument, ArrayFile &file) {
-  size_t equals = argument.rfind('=');
-  OutputPlace place;
-  bool isPlain = findOutput(argument, place).failed() ||
-                 place.kind == OutputPlace::Regular;
-  if (endsWith(argument, ".npz") || !isPlain) {
-    file.path = argument;
-    return Status::success();
-  }
-  if (equals == std::string::npos || equals == 0 ||
-      equals + 1 == argument.size())
-    return Status::error("'" + argument +
-                         "' is no folder that is there, and neither FILE.npz "
-                         "nor NAME=FILE.npy");
-  file.name = argument.substr(0, equals);
-  file.path = argument.substr(equals + 1);
-  return Status::success();
 }
 
 } // namespace autopar::runtime

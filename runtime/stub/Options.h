@@ -38,6 +38,7 @@ struct Options : RankOptions {
   std::optional<uint64_t> shuffle; // seed of the order of shards' rows
   int64_t keep = 0;                // so many checkpoints; 0: all
   double graceSeconds = 25;        // for the step in which a signal comes
+  std::vector<std::string> doubts; // of the command line, for a person
   bool help = false;
   bool describe = false;
   bool version = false;

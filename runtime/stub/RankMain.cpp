@@ -269,6 +269,7 @@ Status RankMain::execute() {
   }
   doing = "preparing the steps";
   APRT_TRY(rank->prepare(run.wanted()));
+  recordMemory(*rank->context(), run.portBytes(worldRank)); // for the progress
   record.loadSeconds = monotonicSeconds() - begin;
   APRT_TRY(rank->context()->transport->barrier(/*withDeadline=*/false));
   APRT_TRY(rank->checkFiles());

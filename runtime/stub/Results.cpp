@@ -10,22 +10,9 @@
 
 namespace autopar::runtime {
 
-/// What a training always tells: whether it goes wrong. --log tells all.
-static bool isTold(OutputRole role, bool logs) {
-  switch (role) {
-  case OutputRole::Model:
-  case OutputRole::Metric:
-    return false;
-  case OutputRole::GradNorm:
-  case OutputRole::LearningRate:
-    return logs;
-  case OutputRole::Loss:
-  case OutputRole::LossScale:
-  case OutputRole::Skipped:
-  case OutputRole::NoLabels:
-    return true;
-  }
-  return false;
+/// What a training always tells: how it goes.
+static bool isTold(OutputRole role) {
+  return role != OutputRole::Model && role != OutputRole::Metric;
 }
 
 /// A plain file that is not committed leaves no trace; a pipe would be ended.
@@ -78,8 +65,7 @@ static bool isAskedFor(const Port &port, const Options &options, bool byName) {
 }
 
 static bool isOutputWanted(const Port &port, const Options &options) {
-  return isTold(port.role, !options.log.empty()) ||
-         isAskedFor(port, options, /*byName=*/false);
+  return isTold(port.role) || isAskedFor(port, options, /*byName=*/false);
 }
 
 std::vector<bool> wantedResults(const Manifest &manifest,

@@ -45,7 +45,7 @@ public:
   int64_t allSteps() const { return options.firstStep + stepsTaken(); }
   /// Measured steps that the ranks took.
   int64_t stepsTaken() const { return record(place.rank).steps; }
-  /// The scalar that a training step tells; NaN where it was not asked for.
+  /// The scalar that a training step tells; NaN where it tells none.
   double scalar(OutputRole role, int64_t step) const;
   /// Steps of which a result is kept.
   int64_t stepsOf(const RunResult &result) const {

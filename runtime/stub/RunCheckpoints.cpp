@@ -101,6 +101,10 @@ std::string RunCheckpoints::goesOn(const Options &options) const {
               : "";
 }
 
+std::string RunCheckpoints::doubt(const Manifest &program) const {
+  return from ? doubtOfHashes(*from, program) : "";
+}
+
 /// Rows of a checkpoint whose data were arrays of all steps begin at the first.
 static Status resumeRows(const Checkpoint &from, const Options &options,
                          RowStream &rows) {

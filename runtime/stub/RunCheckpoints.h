@@ -29,6 +29,9 @@ public:
                RowStream &rows);
   /// Tells a person from where the run goes on; "" if it begins.
   std::string goesOn(const Options &options) const;
+  /// Tells a person that the program is made of something else than the one
+  /// that wrote the checkpoint; "" if it is not, or the run begins.
+  std::string doubt(const Manifest &program) const;
 
   /// Null: the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }

@@ -4,7 +4,9 @@
 
 #include "../core/Futex.h"
 #include "../files/OutputFile.h"
+#include "RunOrigin.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -81,7 +83,7 @@ Status TrainingLog::open(Run &of) {
              : Status::error("--log " + path + ": " + std::strerror(errno));
 }
 
-/// JSON has no NaN: null stands for it.
+/// JSON has no NaN: null stands for it. The first line says what runs.
 static std::string lineOf(const Run &run, int64_t step, double loss,
                           double seconds, double saveSeconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
@@ -97,7 +99,17 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   line["seconds"] = seconds;
   if (saveSeconds > 0)
     line["save_seconds"] = saveSeconds;
+  if (step == 0)
+    line["run"] = originOf(run);
   return line.dump();
+}
+
+/// Of the ranks that this one shares memory with.
+static int64_t mostMemory(const Run &run) {
+  int64_t most = 0;
+  for (int rank = 0; rank < run.worldSize(); ++rank)
+    most = std::max(most, run.record(rank).peakMemoryBytes);
+  return most;
 }
 
 void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
@@ -110,7 +122,10 @@ void TrainingLog::add(int64_t step, double seconds, double saveSeconds,
   if (!waits)
     writeWaiting(step, "");
   warn(step);
+  warnOfNorm(step);
   warnOfLabels(step);
+  if (showsProgress && step == 0)
+    progress.setMemory(mostMemory(*run));
   if (showsProgress)
     progress.show(step, loss(step), run->scalar(OutputRole::LearningRate, step),
                   seconds);
@@ -203,6 +218,27 @@ void TrainingLog::warn(int64_t step) {
                "compile --check-numerics, or give the recipe a smaller 'lr', "
                "'warmup_steps' or 'clip_global_norm'\n",
                numberOf(step), std::isnan(loss) ? "NaN" : "infinite");
+}
+
+/// At the first step that takes gradients which are not finite of a loss that
+/// is.
+void TrainingLog::warnOfNorm(int64_t step) {
+  double norm = run->scalar(OutputRole::GradNorm, step);
+  bool isTaken = run->scalar(OutputRole::Skipped, step) != 1;
+  bool isTold =
+      run->program.manifest.outputOf(OutputRole::GradNorm).has_value();
+  if (warned || warnedOfNorm || std::isfinite(norm) || !isTaken || !isTold ||
+      !std::isfinite(run->scalar(OutputRole::Loss, step)))
+    return;
+  warnedOfNorm = true;
+  progress.pause();
+  std::fprintf(stderr,
+               "warning: step %lld: grad_norm is %s though the loss is finite; "
+               "the training goes on, with parameters that may not be finite. "
+               "Look for the first number that is not with autopar compile "
+               "--check-numerics, or give the recipe a smaller 'lr', or "
+               "'warmup_steps'\n",
+               numberOf(step), std::isnan(norm) ? "NaN" : "infinite");
 }
 
 /// A step's number among those of all runs.

@@ -37,6 +37,7 @@ private:
   void fail(int64_t step);
   bool closeFile();
   void warn(int64_t step);
+  void warnOfNorm(int64_t step);
   void warnOfLabels(int64_t step);
   long long numberOf(int64_t step) const;
   double loss(int64_t step) const;
@@ -47,8 +48,9 @@ private:
   int64_t written = 0; // bytes of whole lines
   bool showsProgress = false;
   TrainingProgress progress;
-  bool warned = false;    // of a loss that is not finite
-  int64_t unlabelled = 0; // steps that counted no label
+  bool warned = false;       // of a loss that is not finite
+  bool warnedOfNorm = false; // of gradients that are not
+  int64_t unlabelled = 0;    // steps that counted no label
 };
 
 } // namespace autopar::runtime

@@ -15,6 +15,8 @@ class TrainingProgress {
 public:
   /// `first`: the steps of runs before; `steps`: those of this one.
   void begin(const Manifest &manifest, int64_t first, int64_t steps);
+  /// What the fullest rank holds; 0: not known.
+  void setMemory(int64_t bytes) { memory = bytes; }
   void show(int64_t step, double loss, double learningRate, double seconds);
   /// Other text follows: it gets a line of its own.
   void pause();
@@ -23,13 +25,18 @@ public:
   void end(int64_t taken);
 
 private:
-  std::string rates() const;
+  std::string textOf(int64_t done, double loss, double learningRate,
+                     int columns) const;
+  std::string rateOf(double count, const char *what) const;
+  std::string computed() const;
 
   bool onTerminal = false;
   int64_t first = 0, steps = 0;
   int64_t samples = 0, tokens = 0; // of a step; 0: not known
-  double mean = 0;                 // of losses, smoothed
-  double stepSeconds = 0;          // smoothed
+  double flops = 0, peak = 0;      // of a device, per step and second; likewise
+  int64_t memory = 0;
+  double mean = 0;        // of losses, smoothed
+  double stepSeconds = 0; // smoothed
   double begun = 0, shown = 0;
 };
 

@@ -242,6 +242,9 @@ static Status prepare(Program &program, Run &run, Options &options,
                       std::optional<JoinedRanks> &joined, const char *&doing) {
   doing = "loading the program";
   APRT_TRY(findLaunchPlace(run.place));
+  for (const std::string &doubt : options.doubts)
+    if (run.place.rank == 0)
+      warn(doubt);
   std::vector<Program> programs;
   APRT_TRY(loadOwnPrograms(programs));
   APRT_TRY(keepRanks(programs, options.ranks, run.place));
@@ -258,6 +261,9 @@ static Status prepare(Program &program, Run &run, Options &options,
   if (std::string text = run.checkpoints.goesOn(options);
       !text.empty() && run.place.rank == 0)
     std::fprintf(stderr, "note: %s\n", printable(text).c_str());
+  if (std::string text = run.checkpoints.doubt(program.manifest);
+      !text.empty() && run.place.rank == 0)
+    warn(text);
   keepEnd(run, options);
   tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));

@@ -71,7 +71,7 @@ class Training:
 
     def log(self, out):
         with open(self.path(out + ".jsonl")) as file:
-            return [{key: value for key, value in json.loads(line).items() if not key.endswith("seconds")} for line in file]
+            return [{key: value for key, value in json.loads(line).items() if key != "run" and not key.endswith("seconds")} for line in file]
 
     def assert_equal(self, out, other):
         """Logs and parameters, bit for bit."""

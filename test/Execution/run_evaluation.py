@@ -1,4 +1,4 @@
-"""Evaluations of trainings: each metric beside NumPy's, on several numbers of ranks; what they change, choose and end; last batches that are padded.
+"""Evaluations of trainings: each metric beside NumPy's, and scikit-learn's where it is installed, on several numbers of ranks; what they change, choose and end; last batches that are padded.
 
     python test/Execution/run_evaluation.py TOOL FOLDER
 
@@ -102,6 +102,27 @@ def reference(loss, scores, labels):
     return {"loss": terms.mean(), "accuracy": np.mean((flat > 0) == truth), "f1": f1(flat > 0, truth, [True]), "auc": np.mean((pairs > 0) + 0.5 * (pairs == 0))}
 
 
+def of_scikit_learn(loss, scores, labels):
+    """The same by scikit-learn, where it is installed; else nothing."""
+    try:
+        from sklearn import metrics
+    except ImportError:
+        return {}
+    if loss == "mse_mean":
+        return {"loss": metrics.mean_squared_error(labels, scores), "mean_squared_error": metrics.mean_squared_error(labels, scores),
+                "mean_absolute_error": metrics.mean_absolute_error(labels, scores)}
+    if "softmax" in loss:
+        keep, classes = labels != -100, range(scores.shape[1])
+        scores, labels = scores[keep], labels[keep]
+        chances = np.exp(scores - scores.max(1, keepdims=True))
+        entropy, predicted = metrics.log_loss(labels, chances / chances.sum(1, keepdims=True), labels=classes), scores.argmax(1)
+        return {"loss": entropy, "perplexity": np.exp(entropy), "accuracy": metrics.accuracy_score(labels, predicted), "f1": metrics.f1_score(labels, predicted, average="macro"),
+                "top2_accuracy": metrics.top_k_accuracy_score(labels, scores, k=2, labels=classes)}
+    flat, truth = scores.ravel(), labels.ravel() > 0.5
+    return {"loss": metrics.log_loss(truth, 1 / (1 + np.exp(-flat))), "accuracy": metrics.accuracy_score(truth, flat > 0), "f1": metrics.f1_score(truth, flat > 0),
+            "auc": metrics.roc_auc_score(truth, flat)}
+
+
 def evaluations(training, out):
     with open(training.path(out + ".jsonl")) as file:
         return [line for line in map(json.loads, file) if "evaluation" in line]
@@ -124,10 +145,11 @@ def check_metrics(tool, work, loss, outputs, ways, **recipe):
         found = evaluations(training, "out")
         assert [line["step"] for line in found] == [4, 9, 11], found
         weights = load_file(training.path("out.safetensors"))
-        expected = reference(loss, net.scores(weights, rows["x"]), rows["labels"])
-        for name in metrics:
-            value = found[-1]["evaluation"][name]
-            assert abs(value - expected[name]) <= 1e-5 * abs(expected[name]), f"{way}: {name} is {value}, not {expected[name]}"
+        scores = net.scores(weights, rows["x"])
+        for whose in (reference, of_scikit_learn):
+            for name, expected in whose(loss, scores, rows["labels"]).items():
+                value = found[-1]["evaluation"][name]
+                assert abs(value - expected) <= 1e-5 * abs(expected), f"{way}: {name} is {value}, not {expected}, {whose.__name__}"
         assert steps_of(training, "out") == steps_of(plain, "out"), f"{way}: losses differ from those without an evaluation"
         theirs = load_file(plain.path("out.safetensors"))
         assert all(weights[name].tobytes() == theirs[name].tobytes() for name in theirs), f"{way}: an evaluation changed parameters"

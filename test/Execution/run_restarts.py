@@ -179,12 +179,12 @@ def check_same_errors(tool, work):
     assert ends(1, "cannot write", "--trace", "/dev/full") == 0  # all steps were taken
     assert ends(0, "", steps=80) == 0
     done = subprocess.run([tool, "run", "--", "/nowhere/train", "--checkpoint", work], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "cannot start /nowhere/train: No such file or directory" in done.stderr, done.stderr
+    assert done.returncode == 2 and "cannot start /nowhere/train: No such file or directory" in done.stderr, done.stderr
     done = subprocess.run([tool, "run", "--", "sh", "-c", "exit 7", "--checkpoint", work], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "ended with code 7" in done.stderr and "ended so twice before a step" in done.stderr, done.stderr
     for options, said in ((["--min-ranks", "3", "--"], "--ranks 2 is below --min-ranks 3"), (["--shrink", "--"], "was compiled for one number of them")):
         done = subprocess.run([tool, "run", *options, program, "--checkpoint", work, "--ranks", "2"], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 1 and said in done.stderr, done.stderr
+        assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
 def check_driver(tool, work):

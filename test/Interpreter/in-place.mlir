@@ -3,7 +3,7 @@
 // Kernels that write over what they read: each iteration reads what is there.
 
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx", offset = -1, length = 16>, type = tensor<2x2xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx", offset = -1, length = 16>, type = tensor<2x2xf32>>]]} {
   // Each element is read before it is written, and a row is, too.
   // CHECK: same = dense<{{\[\[}}-0.000000e+00, -1.000000e+00], [-2.000000e+00, -3.000000e+00]]> : tensor<2x2xf32>
   // CHECK: rows = dense<5.000000e-01> : tensor<2x2xf32>
@@ -12,10 +12,10 @@ module attributes {autopar.persistent = [[
   // CHECK: first = dense<{{\[\[}}-0.000000e+00, -1.000000e+00], [-2.000000e+00, -3.000000e+00]]> : tensor<2x2xf32>
   // CHECK: second = dense<[0.000000e+00, -1.000000e+00, 2.000000e+00, 3.000000e+00]> : tensor<4xf32>
   func.func @step() attributes {autopar.arena_bytes = 256 : i64, autopar.arguments = [], autopar.results = [
-      {result = #autopar.output<"same">, type = tensor<2x2xf32>, buffer = [#autopar<buffer_space arena>, 0]},
-      {result = #autopar.output<"rows">, type = tensor<2x2xf32>, buffer = [#autopar<buffer_space arena>, 64]},
-      {result = #autopar.output<"first">, type = memref<2x2xf32, strided<[1, 2]>>, buffer = [#autopar<buffer_space arena>, 128]},
-      {result = #autopar.output<"second">, type = tensor<4xf32>, buffer = [#autopar<buffer_space arena>, 192]}]} {
+      #autopar.port<what = #autopar.output<"same">, type = tensor<2x2xf32>, space = arena, position = 0>,
+      #autopar.port<what = #autopar.output<"rows">, type = tensor<2x2xf32>, space = arena, position = 64>,
+      #autopar.port<what = #autopar.output<"first">, type = memref<2x2xf32, strided<[1, 2]>>, space = arena, position = 128>,
+      #autopar.port<what = #autopar.output<"second">, type = tensor<4xf32>, space = arena, position = 192>]} {
     %a = autopar.buffer arena[0] : memref<2x2xf32>
     %b = autopar.buffer arena[64] : memref<2x2xf32>
     %c = autopar.buffer arena[128] : memref<2x2xf32, strided<[1, 2]>>

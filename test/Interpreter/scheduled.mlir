@@ -6,13 +6,13 @@
 // CHECK: ww = dense<[2.000000e+00, 4.000000e+00]> : tensor<2xf32>
 // CHECK: z = dense<{{.*}}[3.000000e+00, 6.000000e+00{{.*}}> : tensor<2xf32>
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx", offset = -1, length = 8>, type = tensor<2xf32>,
-     global_type = tensor<2xf32>, sharding = #autopar.sharding<@mesh, [{}]>},
-    {result = #autopar.setup_value<"ww">, type = tensor<2xf32>, global_type = tensor<2xf32>, sharding = #autopar.sharding<@mesh, [{}]>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx", offset = -1, length = 8>, type = tensor<2xf32>,
+     global_type = tensor<2xf32>, sharding = #autopar.sharding<@mesh, [{}]>>,
+    #autopar.persistent<what = #autopar.setup_value<"ww">, type = tensor<2xf32>, global_type = tensor<2xf32>, sharding = #autopar.sharding<@mesh, [{}]>>]]} {
   autopar.mesh @mesh #autopar.mesh<["x"=2]>
   func.func @setup_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 0 : i64, autopar.arguments = [],
-      autopar.results = [{result = #autopar.setup_value<"ww">, type = tensor<2xf32>, global_type = tensor<2xf32>,
-                          sharding = #autopar.sharding<@mesh, [{}]>, buffer = [#autopar<buffer_space persistent>, 1]}]} {
+      autopar.results = [#autopar.port<what = #autopar.setup_value<"ww">, type = tensor<2xf32>, global_type = tensor<2xf32>,
+                          sharding = #autopar.sharding<@mesh, [{}]>, space = persistent, position = 1>]} {
     %ww = autopar.buffer persistent[1] : memref<2xf32>
     autopar.kernel ins() outs(%ww) : (memref<2xf32>) -> () {
       %0 = autopar.constant dense<[2.0, 4.0]> : tensor<2xf32>
@@ -21,10 +21,10 @@ module attributes {autopar.persistent = [[
     return
   }
   func.func @step_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 12 : i64,
-      autopar.arguments = [{source = #autopar.input<"x">, type = tensor<1xf32>, global_type = tensor<2xf32>,
-                            sharding = #autopar.sharding<@mesh, [{"x"}]>, buffer = [#autopar<buffer_space arena>, 0]}],
-      autopar.results = [{result = #autopar.output<"z">, type = tensor<2xf32>, global_type = tensor<2xf32>,
-                          sharding = #autopar.sharding<@mesh, [{}]>, buffer = [#autopar<buffer_space arena>, 4]}]} {
+      autopar.arguments = [#autopar.port<what = #autopar.input<"x">, type = tensor<1xf32>, global_type = tensor<2xf32>,
+                            sharding = #autopar.sharding<@mesh, [{"x"}]>, space = arena, position = 0>],
+      autopar.results = [#autopar.port<what = #autopar.output<"z">, type = tensor<2xf32>, global_type = tensor<2xf32>,
+                          sharding = #autopar.sharding<@mesh, [{}]>, space = arena, position = 4>]} {
     %x = autopar.buffer arena[0] : memref<1xf32>
     %y = autopar.buffer arena[0] : memref<1xf32>
     %ww = autopar.buffer persistent[1] : memref<2xf32>

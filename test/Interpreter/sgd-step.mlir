@@ -14,11 +14,11 @@
 // LAYER: a model with states ('w1') runs in one stage: leave layer out of --strategy and --mesh
 
 // Each next value is computed where the state is: nothing is copied.
-// PLACES: autopar.persistent = {{.*}}source = #autopar.state<"w1", #autopar.parameter<"w1"{{.*}}source = #autopar.state<"w2", #autopar.parameter<"w2"{{.*}}source = #autopar.state<"count", 0 : i64>
-// PLACES: func.func @step_0() {{.*}}autopar.results = [{buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}result = #autopar.output<"loss", role = loss>
-// PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 2], {{.*}}result = #autopar.next_state<"w1">
-// PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 3], {{.*}}result = #autopar.next_state<"w2">
-// PLACES-SAME: {buffer = [#autopar<buffer_space persistent>, 4], {{.*}}result = #autopar.next_state<"count">
+// PLACES: autopar.persistent = {{.*}}what = #autopar.state<"w1", #autopar.parameter<"w1"{{.*}}what = #autopar.state<"w2", #autopar.parameter<"w2"{{.*}}what = #autopar.state<"count", 0 : i64>
+// PLACES: func.func @step_0() {{.*}}autopar.results = [#autopar.port<what = #autopar.output<"loss", role = loss>, {{.*}}space = arena,
+// PLACES-SAME: #autopar.port<what = #autopar.next_state<"w1">, {{.*}}space = persistent, position = 2,
+// PLACES-SAME: #autopar.port<what = #autopar.next_state<"w2">, {{.*}}space = persistent, position = 3,
+// PLACES-SAME: #autopar.port<what = #autopar.next_state<"count">, {{.*}}space = persistent, position = 4,
 // PLACES-NOT: autopar.op = "copy"
 func.func @step(
     %x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">},

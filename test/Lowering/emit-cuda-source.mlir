@@ -7,8 +7,8 @@
 // RUN: not autopar-opt %s --autopar-lower-to-gpu=cuda-source=/dev/null/x -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDER
 
 module attributes {autopar.target = "emulated", autopar.model = "tiny.onnx", autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx", offset = 0, length = 64>, sharding = #autopar.sharding<@mesh, [{}, {}]>,
-     global_type = tensor<4x4xf32>, type = tensor<4x4xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx", offset = 0, length = 64>, sharding = #autopar.sharding<@mesh, [{}, {}]>,
+     global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>]]} {
   autopar.mesh @mesh <["data"=2]>
   func.func @step_0() attributes {autopar.arena_bytes = 512 : i64} {
     %w = autopar.buffer persistent[0] : memref<4x4xf32>

@@ -5,11 +5,11 @@
 // matrix that is an input is not packed.
 #whole = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.model = "m.onnx", autopar.persistent = [[
-    {source = #autopar.input<"x">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>}]]} {
+    #autopar.persistent<what = #autopar.input<"x">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>>]]} {
   autopar.mesh @mesh <["data"=1]>
   func.func @step_0() attributes {autopar.arena_bytes = 256 : i64, autopar.arguments = [
-      {source = #autopar.input<"x">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>,
-       buffer = [#autopar<buffer_space persistent>, 0]}]} {
+      #autopar.port<what = #autopar.input<"x">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>,
+       space = persistent, position = 0>]} {
     %x = autopar.buffer persistent[0] : memref<4x8xf32>
     %a = autopar.buffer arena[0] : memref<1x8xf32>
     %b = autopar.buffer arena[64] : memref<1x8xf32>

@@ -4,8 +4,8 @@
 module attributes {autopar.model = "m.onnx", autopar.persistent = [[], []]} {
   autopar.mesh @mesh <["data"=2]>
   func.func @step_0() attributes {autopar.arena_bytes = 512 : i64, autopar.arguments = [
-      {source = #autopar.input<"x">, sharding = #rows, global_type = tensor<3x4xf32>, type = tensor<2x4xf32>,
-       buffer = [#autopar<buffer_space arena>, 64]}]} {
+      #autopar.port<what = #autopar.input<"x">, sharding = #rows, global_type = tensor<3x4xf32>, type = tensor<2x4xf32>,
+       space = arena, position = 64>]} {
     %x = autopar.buffer arena[64] : memref<2x4xf32>
     %y = autopar.buffer arena[128] : memref<2x4xf32>
     autopar.all_reduce %x outs %y mesh = @mesh axes = ["data"] {kind = #autopar<reduce_kind sum>}
@@ -14,8 +14,8 @@ module attributes {autopar.model = "m.onnx", autopar.persistent = [[], []]} {
     return
   }
   func.func @step_1() attributes {autopar.arena_bytes = 1024 : i64, autopar.results = [
-      {result = #autopar.output<"y">, sharding = #rows, global_type = tensor<3x4xf32>, type = tensor<2x4xf32>,
-       buffer = [#autopar<buffer_space arena>, 0]}]} {
+      #autopar.port<what = #autopar.output<"y">, sharding = #rows, global_type = tensor<3x4xf32>, type = tensor<2x4xf32>,
+       space = arena, position = 0>]} {
     %x = autopar.buffer arena[256] : memref<2x4xf32>
     %y = autopar.buffer arena[0] : memref<2x4xf32>
     autopar.recv outs %x channel = 0 from 0 : (memref<2x4xf32>) -> ()

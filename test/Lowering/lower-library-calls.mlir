@@ -2,10 +2,10 @@
 
 #replicated = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx", offset = 64, length = 128>, sharding = #replicated,
-     global_type = tensor<4x8xf32>, type = tensor<4x8xf32>},
-    {source = #autopar.parameter<"f", "model.onnx", offset = 192, length = 432>, sharding = #autopar.sharding<@mesh, [{}, {}, {}, {}]>,
-     global_type = tensor<4x3x3x3xf32>, type = tensor<4x3x3x3xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx", offset = 64, length = 128>, sharding = #replicated,
+     global_type = tensor<4x8xf32>, type = tensor<4x8xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"f", "model.onnx", offset = 192, length = 432>, sharding = #autopar.sharding<@mesh, [{}, {}, {}, {}]>,
+     global_type = tensor<4x3x3x3xf32>, type = tensor<4x3x3x3xf32>>]]} {
   autopar.mesh @mesh <["x"=1]>
   func.func @step_0() attributes {autopar.arena_bytes = 8192 : i64} {
     %x = autopar.buffer arena[0] : memref<2x4xf32>

@@ -15,8 +15,8 @@ module {
 
 // expected-error@+1 {{parameter 'w' has no raw bytes in a file; compile with `autopar compile`}}
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx.gz", offset = -1, length = 8>, sharding = #autopar.sharding<@mesh, [{}]>,
-     global_type = tensor<2xf32>, type = tensor<2xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx.gz", offset = -1, length = 8>, sharding = #autopar.sharding<@mesh, [{}]>,
+     global_type = tensor<2xf32>, type = tensor<2xf32>>]]} {
   autopar.mesh @mesh <["x"=1]>
   func.func @step_0() {
     return

@@ -3,8 +3,8 @@
 
 // The host program is that of any device: kernels are launched by number, work of other streams is ordered by events.
 module attributes {autopar.target = "emulated", autopar.persistent = [[
-    {source = #autopar.parameter<"w", "model.onnx", offset = 0, length = 64>, sharding = #autopar.sharding<@mesh, [{}, {}]>,
-     global_type = tensor<4x4xf32>, type = tensor<4x4xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "model.onnx", offset = 0, length = 64>, sharding = #autopar.sharding<@mesh, [{}, {}]>,
+     global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>]]} {
   autopar.mesh @mesh <["data"=2]>
   func.func @step_0() attributes {autopar.arena_bytes = 512 : i64} {
     %w = autopar.buffer persistent[0] : memref<4x4xf32>

@@ -4,13 +4,13 @@
 // in stage 0, after another call, and four in stage 1.
 #whole = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w0", "model.onnx", offset = 0, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"w1", "model.onnx", offset = 64, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"w2", "model.onnx", offset = 128, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>}], [
-    {source = #autopar.parameter<"w3", "model.onnx", offset = 192, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"w4", "model.onnx", offset = 256, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"w5", "model.onnx", offset = 320, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"w6", "model.onnx", offset = 384, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w0", "model.onnx", offset = 0, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"w1", "model.onnx", offset = 64, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"w2", "model.onnx", offset = 128, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>], [
+    #autopar.persistent<what = #autopar.parameter<"w3", "model.onnx", offset = 192, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"w4", "model.onnx", offset = 256, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"w5", "model.onnx", offset = 320, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"w6", "model.onnx", offset = 384, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>]]} {
   autopar.mesh @mesh <["data"=2]>
   func.func @step_0() attributes {autopar.arena_bytes = 128 : i64} {
     %x = autopar.buffer arena[0] : memref<4x4xf32>

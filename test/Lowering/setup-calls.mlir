@@ -4,10 +4,10 @@
 // load; the embedding, read by a kernel as it is, stays and is packed for nobody.
 #whole = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 128>, sharding = #whole, global_type = tensor<8x4xf32>, type = tensor<8x4xf32>},
-    {setup_value = #autopar.setup_value<"wt">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>},
-    {source = #autopar.parameter<"b", "m.onnx", offset = 128, length = 64>, sharding = #whole, global_type = tensor<2x8xf32>, type = tensor<2x8xf32>},
-    {source = #autopar.parameter<"e", "m.onnx", offset = 192, length = 128>, sharding = #whole, global_type = tensor<8x4xf32>, type = tensor<8x4xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "m.onnx", offset = 0, length = 128>, sharding = #whole, global_type = tensor<8x4xf32>, type = tensor<8x4xf32>>,
+    #autopar.persistent<what = #autopar.setup_value<"wt">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"b", "m.onnx", offset = 128, length = 64>, sharding = #whole, global_type = tensor<2x8xf32>, type = tensor<2x8xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"e", "m.onnx", offset = 192, length = 128>, sharding = #whole, global_type = tensor<8x4xf32>, type = tensor<8x4xf32>>]]} {
   autopar.mesh @mesh <["x"=1]>
   func.func @setup_0() attributes {autopar.arena_bytes = 0 : i64} {
     %w = autopar.buffer persistent[0] : memref<8x4xf32>

@@ -265,6 +265,37 @@ TEST(Checkpoint, ManifestHasItsHash) {
             std::string::npos);
 }
 
+/// What a checkpoint was written with, and where an iterable was; older ones
+/// say neither.
+TEST(Checkpoint, ManifestKnowsWhatWroteIt) {
+  TemporaryFolder temporary;
+  CheckpointFolder folder(temporary.path("run"));
+  ASSERT_TRUE(folder.lock().ok());
+  Manifest writing = programOn(2, 1, 1), reading = programOn(1, 1, 1);
+  save(writing, folder, 1); // without hashes
+  writing.hashes = {"00000000000000aa", "00000000000000bb"};
+  save(writing, folder, 2);
+  Checkpoint older, newer;
+  ASSERT_TRUE(older.open(folder.folderOf(1), /*readsAll=*/false).ok());
+  ASSERT_TRUE(newer.open(folder.folderOf(2), /*readsAll=*/false).ok());
+  EXPECT_EQ(newer.about().hashes.recipe, "00000000000000bb");
+  EXPECT_EQ(newer.about().place.iterable, "");
+  EXPECT_EQ(doubtOfHashes(newer, reading), ""); // it does not know its own
+  reading.hashes = writing.hashes;
+  EXPECT_EQ(doubtOfHashes(older, reading), "");
+  EXPECT_EQ(doubtOfHashes(newer, reading), "");
+  reading.hashes.recipe = "00000000000000cc";
+  EXPECT_NE(doubtOfHashes(newer, reading).find("the recipe is not as when"),
+            std::string::npos);
+  EXPECT_EQ(doubtOfHashes(older, reading), "");
+  reading.hashes.model = "00000000000000dd";
+  EXPECT_NE(doubtOfHashes(newer, reading).find("model and recipe are not"),
+            std::string::npos);
+  newer.leaveOut("optimizer/"); // for another recipe
+  EXPECT_NE(doubtOfHashes(newer, reading).find("the model's graph is not"),
+            std::string::npos);
+}
+
 /// A part is read to where it goes; a file that changed meanwhile is found.
 TEST(Checkpoint, CopiesPartsOfFilesThatStayAsTheyWere) {
   TemporaryFolder temporary;

@@ -100,6 +100,26 @@ TEST(Manifest, RolesSayWhatOutputsAndStatesAreFor) {
             std::string::npos);
 }
 
+TEST(Manifest, TellsWhatItIsMadeOfAndComputes) {
+  json document = goodManifest();
+  Manifest without, with;
+  ASSERT_EQ(parseManifest(document.dump().c_str(), without).message(), "");
+  EXPECT_EQ(without.hashes.model + without.strategy, "");
+  EXPECT_EQ(without.stepFlops, 0);
+  document["hashes"] = {{"model", "0123456789abcdef"}};
+  document["work"] = {{"flops", 1.5e9}, {"peak_flops", 2e12}};
+  document["plan"] = {{"strategy", "data"}};
+  ASSERT_EQ(parseManifest(document.dump().c_str(), with).message(), "");
+  EXPECT_EQ(with.hashes.model, "0123456789abcdef");
+  EXPECT_EQ(with.hashes.recipe, "");
+  EXPECT_EQ(with.strategy, "data");
+  EXPECT_EQ(with.peakFlops / with.stepFlops, 2e12 / 1.5e9);
+  expectRefused("/hashes", {{"recipe", "12"}}, "'hashes.recipe' is no hash");
+  expectRefused("/hashes", {{"model", 12}}, "'hashes.model' must be a string");
+  expectRefused("/work", {{"flops", -1}}, "'work.flops' is negative");
+  expectRefused("/work", {{"flops", "1"}}, "'work.flops' must be a number");
+}
+
 TEST(Manifest, HyperparametersAreOneNumber) {
   json document = goodManifest();
   json &state = document["persistent"][0][0];

@@ -2,13 +2,13 @@
 
 // Parameters, setup values and inputs by index, a reshaped parameter under its own index.
 // CHECK: module attributes {autopar.persistent = [
-// CHECK-SAME: {source = #autopar.parameter<"w", "m", offset = 0, length = 48>, type = tensor<4x3xf32>}
-// CHECK-SAME: {source = #autopar.parameter<"b", "m", offset = 48, length = 12>, type = tensor<3xf32>}
-// CHECK-SAME: {setup_value = #autopar.setup_value<"e">, type = tensor<3xf32>}
-// CHECK-SAME: {source = #autopar.input<"x">, type = tensor<12xf32>}
+// CHECK-SAME: #autopar.persistent<what = #autopar.parameter<"w", "m", offset = 0, length = 48>, type = tensor<4x3xf32>>
+// CHECK-SAME: #autopar.persistent<what = #autopar.parameter<"b", "m", offset = 48, length = 12>, type = tensor<3xf32>>
+// CHECK-SAME: #autopar.persistent<what = #autopar.setup_value<"e">, type = tensor<3xf32>>
+// CHECK-SAME: #autopar.persistent<what = #autopar.input<"x">, type = tensor<12xf32>>
 // CHECK-LABEL: func.func @setup()
-// CHECK-SAME: autopar.results = [{buffer = [#autopar<buffer_space persistent>, 0], result = #autopar.setup_value<"v">
-// CHECK-SAME: {buffer = [#autopar<buffer_space persistent>, 2], result = #autopar.setup_value<"e">
+// CHECK-SAME: autopar.results = [#autopar.port<what = #autopar.setup_value<"v">, {{.*}}space = persistent, position = 0,
+// CHECK-SAME: #autopar.port<what = #autopar.setup_value<"e">, {{.*}}space = persistent, position = 2,
 // CHECK: %[[B:.*]] = autopar.buffer persistent[1]
 // CHECK: %[[E:.*]] = autopar.buffer persistent[2]
 // CHECK: autopar.kernel ins(%[[B]]) outs(%[[E]])
@@ -39,10 +39,10 @@ func.func @step(%x: tensor<12xf32> {autopar.source = #autopar.input<"x">},
 
 // Three einsums in a row need two places, and softmax works in place. The input is
 // read where the host holds it, and nothing is stored over it.
-// CHECK: autopar.persistent = {{\[}}[{source = #autopar.input<"x">, type = tensor<32x32xf32>}, {source = #autopar.parameter<"w"
+// CHECK: autopar.persistent = {{\[}}[#autopar.persistent<what = #autopar.input<"x">, type = tensor<32x32xf32>>, #autopar.persistent<what = #autopar.parameter<"w"
 // CHECK-LABEL: func.func @step()
 // CHECK-SAME: autopar.arena_bytes = 8192 : i64
-// CHECK-SAME: autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0]
+// CHECK-SAME: autopar.arguments = [#autopar.port<{{.*}}space = persistent, position = 0,
 // CHECK: autopar.buffer persistent[0] {autopar.value = 0 : i64}
 // CHECK: autopar.buffer arena[[[A:[0-9]+]]]
 // CHECK: autopar.buffer arena[[[B:[0-9]+]]]
@@ -61,7 +61,7 @@ func.func @step(%x: tensor<32x32xf32> {autopar.source = #autopar.input<"x">}, %w
 
 // An all-reduce works in place, a gather of blocks does not; stages have tables of
 // their own.
-// CHECK: autopar.persistent = {{\[}}[{source = #autopar.input<"x">, type = tensor<4x4xf32>}], [{source = #autopar.parameter<"b"
+// CHECK: autopar.persistent = {{\[}}[#autopar.persistent<what = #autopar.input<"x">, type = tensor<4x4xf32>>], [#autopar.persistent<what = #autopar.parameter<"b"
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
 // CHECK-LABEL: func.func @step_0()
 // CHECK: autopar.kernel ins(%{{.*}}) outs(%[[K:[0-9]+]])
@@ -92,11 +92,11 @@ func.func @step_1(%b: tensor<4xf32> {autopar.source = #autopar.parameter<"b", "m
 
 // Rows of equal blocks are one piece of the whole input; columns are not, nor is a
 // last block that is not full: steps copy these to the arena.
-// CHECK: autopar.persistent = {{\[}}[{global_type = tensor<4x4xf32>, sharding = {{.*}}, source = #autopar.input<"rows">, type = tensor<2x4xf32>}]]
+// CHECK: autopar.persistent = {{\[}}[#autopar.persistent<what = #autopar.input<"rows">, type = tensor<2x4xf32>, global_type = tensor<4x4xf32>, sharding = {{.*}}>]]
 // CHECK-LABEL: func.func @step()
-// CHECK-SAME: [{buffer = [#autopar<buffer_space persistent>, 0]
-// CHECK-SAME: {buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}#autopar.input<"columns">
-// CHECK-SAME: {buffer = [#autopar<buffer_space arena>, {{[0-9]+}}], {{.*}}#autopar.input<"uneven">
+// CHECK-SAME: [#autopar.port<what = #autopar.input<"rows">, {{[^#]*}}space = persistent, position = 0,
+// CHECK-SAME: #autopar.port<what = #autopar.input<"columns">, {{[^#]*}}space = arena,
+// CHECK-SAME: #autopar.port<what = #autopar.input<"uneven">, {{[^#]*}}space = arena,
 #rows = #autopar.sharding<@mesh, [{"data"}, {}]>
 #columns = #autopar.sharding<@mesh, [{}, {"data"}]>
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
@@ -114,7 +114,7 @@ func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"rows">, au
 // A GPU has its inputs in the arena.
 // CHECK: autopar.persistent = []
 // CHECK-LABEL: func.func @step()
-// CHECK-SAME: [{buffer = [#autopar<buffer_space arena>
+// CHECK-SAME: [#autopar.port<{{.*}}space = arena
 module attributes {autopar.target = "cuda"} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<4xf32> {autopar.result = #autopar.output<"y">}) {
     %0 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>

@@ -3,8 +3,8 @@
 
 module attributes {autopar.target = "cuda"} {
   func.func @step_0() attributes {autopar.arena_bytes = 1024 : i64, autopar.results = [], autopar.arguments = [
-      {buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x4xf32>, value = 0 : i64},
-      {buffer = [#autopar<buffer_space arena>, 64], type = tensor<4x8xf32>, value = 1 : i64}]} {
+      #autopar.port<space = arena, position = 0, type = tensor<2x4xf32>, value = 0>,
+      #autopar.port<space = arena, position = 64, type = tensor<4x8xf32>, value = 1>]} {
     %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x4xf32>
     %w = autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<4x8xf32>
     %y = autopar.buffer arena[256] {autopar.value = 2 : i64} : memref<2x8xf32>
@@ -23,8 +23,8 @@ module attributes {autopar.target = "cuda"} {
 
 module attributes {autopar.target = "cuda"} {
   func.func @step_0() attributes {autopar.arena_bytes = 1024 : i64, autopar.results = [], autopar.arguments = [
-      {buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x4xi32>, value = 0 : i64},
-      {buffer = [#autopar<buffer_space arena>, 64], type = tensor<4x8xi32>, value = 1 : i64}]} {
+      #autopar.port<space = arena, position = 0, type = tensor<2x4xi32>, value = 0>,
+      #autopar.port<space = arena, position = 64, type = tensor<4x8xi32>, value = 1>]} {
     %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x4xi32>
     %w = autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<4x8xi32>
     %y = autopar.buffer arena[256] {autopar.value = 2 : i64} : memref<2x8xi32>
@@ -42,11 +42,11 @@ module attributes {autopar.target = "cuda"} {
 
 // An input is another one with each step.
 #whole = #autopar.sharding<@mesh, [{}, {}]>
-module attributes {autopar.persistent = [[{source = #autopar.input<"w">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>}]]} {
+module attributes {autopar.persistent = [[#autopar.persistent<what = #autopar.input<"w">, sharding = #whole, global_type = tensor<4x8xf32>, type = tensor<4x8xf32>>]]} {
   autopar.mesh @mesh <["x"=1]>
   func.func @step_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 1024 : i64, autopar.results = [], autopar.arguments = [
-      {buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x4xf32>, value = 0 : i64},
-      {buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4x8xf32>, value = 1 : i64}]} {
+      #autopar.port<space = arena, position = 0, type = tensor<2x4xf32>, value = 0>,
+      #autopar.port<space = persistent, position = 0, type = tensor<4x8xf32>, value = 1>]} {
     %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x4xf32>
     %w = autopar.buffer persistent[0] {autopar.value = 1 : i64} : memref<4x8xf32>
     %y = autopar.buffer arena[256] {autopar.value = 2 : i64} : memref<2x8xf32>
@@ -140,8 +140,8 @@ func.func @images_stored_otherwise() {
 
 module attributes {autopar.target = "cuda"} {
   func.func @step_0() attributes {autopar.arena_bytes = 4096 : i64, autopar.results = [], autopar.arguments = [
-      {buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x3x5x5xf32>, value = 0 : i64},
-      {buffer = [#autopar<buffer_space arena>, 1024], type = tensor<2x4x5x5xf32>, value = 1 : i64}]} {
+      #autopar.port<space = arena, position = 0, type = tensor<2x3x5x5xf32>, value = 0>,
+      #autopar.port<space = arena, position = 1024, type = tensor<2x4x5x5xf32>, value = 1>]} {
     %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3x5x5xf32>
     %g = autopar.buffer arena[1024] {autopar.value = 1 : i64} : memref<2x4x5x5xf32>
     %y = autopar.buffer arena[2048] {autopar.value = 2 : i64} : memref<3x4x3x3xf32, strided<[9, 27, 3, 1]>>

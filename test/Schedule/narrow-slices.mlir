@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func.func @rows
 func.func @rows() attributes {autopar.arena_bytes = 256 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4x8xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4x8xf32>, value = 0>]} {
   %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4x8xf32>
   %y = autopar.buffer arena[128] {autopar.value = 1 : i64} : memref<1x8xf32>
   // CHECK: %[[ROW:.*]] = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x8xf32, strided<[8, 1], offset: 24>>
@@ -24,7 +24,7 @@ func.func @rows() attributes {autopar.arena_bytes = 256 : i64, autopar.results =
 // A column is no one piece of memory, and what is read twice is not narrowed.
 // CHECK-LABEL: func.func @pieces
 func.func @pieces() attributes {autopar.arena_bytes = 256 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4x8xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4x8xf32>, value = 0>]} {
   %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4x8xf32>
   %y = autopar.buffer arena[128] {autopar.value = 1 : i64} : memref<4x1xf32>
   %z = autopar.buffer arena[192] {autopar.value = 2 : i64} : memref<1x8xf32>
@@ -47,7 +47,7 @@ func.func @pieces() attributes {autopar.arena_bytes = 256 : i64, autopar.results
 // Of columns of one row, the row is read.
 // CHECK-LABEL: func.func @columns
 func.func @columns() attributes {autopar.arena_bytes = 256 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4x2x4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4x2x4xf32>, value = 0>]} {
   %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4x2x4xf32>
   %y = autopar.buffer arena[128] {autopar.value = 1 : i64} : memref<1x2x1xf32>
   // CHECK: %[[BLOCK:.*]] = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x2x4xf32, strided<[8, 4, 1], offset: 16>>
@@ -64,8 +64,8 @@ func.func @columns() attributes {autopar.arena_bytes = 256 : i64, autopar.result
 
 // CHECK-LABEL: func.func @concat
 func.func @concat() attributes {autopar.arena_bytes = 192 : i64, autopar.results = [
-      {buffer = [#autopar<buffer_space arena>, 64], type = tensor<16x2xf32>, value = 1 : i64}],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<2xf32>, value = 0 : i64}]} {
+      #autopar.port<space = arena, position = 64, type = tensor<16x2xf32>, value = 1>],
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<2xf32>, value = 0>]} {
   %x = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<1x2xf32>
   %y = autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<16x2xf32>
   // CHECK: autopar.buffer arena[64] {autopar.value = 1 : i64} : memref<1x2xf32, strided<[2, 1]>>

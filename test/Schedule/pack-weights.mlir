@@ -3,8 +3,8 @@
 
 #whole = #autopar.sharding<@mesh, [{}, {}]>
 module attributes {autopar.persistent = [[
-    {source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>},
-    {source = #autopar.parameter<"e", "m.onnx", offset = 64, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>}]]} {
+    #autopar.persistent<what = #autopar.parameter<"w", "m.onnx", offset = 0, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>,
+    #autopar.persistent<what = #autopar.parameter<"e", "m.onnx", offset = 64, length = 64>, sharding = #whole, global_type = tensor<4x4xf32>, type = tensor<4x4xf32>>]]} {
   autopar.mesh @mesh <["x"=1]>
   // @setup runs once: there is nothing to gain.
   // CHECK-LABEL: @setup_0

@@ -1,11 +1,11 @@
 // RUN: autopar-opt %s --autopar-verify-schedule --verify-diagnostics --split-input-file
 
 // The next value is written before the last read of the state.
-module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>}]]} {
+module attributes {autopar.persistent = [[#autopar.persistent<what = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>>]]} {
   func.func @step_0() attributes {autopar.arena_bytes = 64 : i64,
-      autopar.arguments = [{source = #autopar.state<"s", 0.0 : f32>, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 0 : i64}],
-      autopar.results = [{result = #autopar.next_state<"s">, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 1 : i64},
-                         {result = #autopar.output<"y">, buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 2 : i64}]} {
+      autopar.arguments = [#autopar.port<what = #autopar.state<"s", 0.0 : f32>, space = persistent, position = 0, type = tensor<4xf32>, value = 0>],
+      autopar.results = [#autopar.port<what = #autopar.next_state<"s">, space = persistent, position = 0, type = tensor<4xf32>, value = 1>,
+                         #autopar.port<what = #autopar.output<"y">, space = arena, position = 0, type = tensor<4xf32>, value = 2>]} {
     %s = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<4xf32>
     %n = autopar.buffer persistent[0] {autopar.value = 1 : i64} : memref<4xf32>
     %y = autopar.buffer arena[0] {autopar.value = 2 : i64} : memref<4xf32>
@@ -27,10 +27,10 @@ module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f3
 // -----
 
 // The next value is never written.
-module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>}]]} {
+module attributes {autopar.persistent = [[#autopar.persistent<what = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>>]]} {
   func.func @step_0() attributes {autopar.arena_bytes = 0 : i64,
-      autopar.arguments = [{source = #autopar.state<"s", 0.0 : f32>, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 0 : i64}],
-      autopar.results = [{result = #autopar.next_state<"s">, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 1 : i64}]} {
+      autopar.arguments = [#autopar.port<what = #autopar.state<"s", 0.0 : f32>, space = persistent, position = 0, type = tensor<4xf32>, value = 0>],
+      autopar.results = [#autopar.port<what = #autopar.next_state<"s">, space = persistent, position = 0, type = tensor<4xf32>, value = 1>]} {
     // expected-error @+1 {{reads value 1 of the state in persistent tensor 0, which holds value 0 then}}
     return
   }
@@ -39,10 +39,10 @@ module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f3
 // -----
 
 // Only the next value may be written there.
-module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>}]]} {
+module attributes {autopar.persistent = [[#autopar.persistent<what = #autopar.state<"s", 0.0 : f32>, type = tensor<4xf32>>]]} {
   func.func @step_0() attributes {autopar.arena_bytes = 0 : i64,
-      autopar.arguments = [{source = #autopar.state<"s", 0.0 : f32>, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 0 : i64}],
-      autopar.results = [{result = #autopar.next_state<"s">, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 1 : i64}]} {
+      autopar.arguments = [#autopar.port<what = #autopar.state<"s", 0.0 : f32>, space = persistent, position = 0, type = tensor<4xf32>, value = 0>],
+      autopar.results = [#autopar.port<what = #autopar.next_state<"s">, space = persistent, position = 0, type = tensor<4xf32>, value = 1>]} {
     %n = autopar.buffer persistent[0] {autopar.value = 2 : i64} : memref<4xf32>
     // expected-error @+1 {{writes persistent tensor 0, which is no result of this function}}
     autopar.kernel ins() outs(%n) : (memref<4xf32>) -> () {
@@ -56,12 +56,12 @@ module attributes {autopar.persistent = [[{source = #autopar.state<"s", 0.0 : f3
 // -----
 
 // A GEMM reads a state packed, as if it stayed what it was at load.
-module attributes {autopar.persistent = [[{source = #autopar.state<"w", 0.0 : f32>, type = tensor<4x4xf32>}]]} {
+module attributes {autopar.persistent = [[#autopar.persistent<what = #autopar.state<"w", 0.0 : f32>, type = tensor<4x4xf32>>]]} {
   func.func @step_0() attributes {autopar.arena_bytes = 128 : i64,
-      autopar.arguments = [{source = #autopar.state<"w", 0.0 : f32>, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4x4xf32>, value = 0 : i64},
-                           {source = #autopar.input<"x">, buffer = [#autopar<buffer_space arena>, 0], type = tensor<4x4xf32>, value = 1 : i64}],
-      autopar.results = [{result = #autopar.next_state<"w">, buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4x4xf32>, value = 0 : i64},
-                         {result = #autopar.output<"y">, buffer = [#autopar<buffer_space arena>, 64], type = tensor<4x4xf32>, value = 2 : i64}]} {
+      autopar.arguments = [#autopar.port<what = #autopar.state<"w", 0.0 : f32>, space = persistent, position = 0, type = tensor<4x4xf32>, value = 0>,
+                           #autopar.port<what = #autopar.input<"x">, space = arena, position = 0, type = tensor<4x4xf32>, value = 1>],
+      autopar.results = [#autopar.port<what = #autopar.next_state<"w">, space = persistent, position = 0, type = tensor<4x4xf32>, value = 0>,
+                         #autopar.port<what = #autopar.output<"y">, space = arena, position = 64, type = tensor<4x4xf32>, value = 2>]} {
     %w = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<4x4xf32>
     %x = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4x4xf32>
     %y = autopar.buffer arena[64] {autopar.value = 2 : i64} : memref<4x4xf32>

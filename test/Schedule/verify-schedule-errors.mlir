@@ -33,7 +33,7 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
 
 // The kernel does not say that it may work in place.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>]} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4xf32>
   // expected-error @+1 {{writes result 0 over input 0, which it may still read}}
@@ -48,7 +48,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
 
 // A result is gone at the end.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
-    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.results = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>]} {
   // expected-error @+1 {{reads value 0 in arena bytes [0, 16), where nothing was written}}
   return
 }
@@ -75,7 +75,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
 
 // -----
 
-func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 1], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
+func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [#autopar.port<space = persistent, position = 1, type = tensor<4xf32>, value = 0>], autopar.results = []} {
   %a = autopar.buffer persistent[1] {autopar.value = 0 : i64} : memref<4xf32>
   // expected-error @+1 {{stage 1 receives nothing over channel 0}}
   autopar.send %a channel = 0 to 1 {autopar.sequence = 0 : i64} : memref<4xf32>
@@ -138,7 +138,7 @@ func.func @step() attributes {autopar.arena_bytes = 896 : i64, autopar.arguments
 // Results are row-major.
 // expected-note @+1 {{here it is 'tensor<6xf32>'}}
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
-    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<6xf32>, value = 0 : i64}]} {
+    autopar.results = [#autopar.port<space = arena, position = 0, type = tensor<6xf32>, value = 0>]} {
   // expected-error @+1 {{has value 0 as 'memref<2x3xf32, strided<[1, 2]>>', which names other elements}}
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32, strided<[1, 2]>>
   return
@@ -156,7 +156,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
 
 // Element by element, but result and input are stored otherwise.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<2x3xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<2x3xf32>, value = 0>]} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2x3xf32>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<2x3xf32, strided<[1, 2]>>
   // expected-error @+1 {{writes result 0 over input 0, whose elements are stored in another order: 'memref<2x3xf32, strided<[1, 2]>>' and 'memref<2x3xf32>'}}
@@ -195,7 +195,7 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
 
 // Elements of other iterations.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>]} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4xf32>
   // expected-error @+1 {{writes result 0 over input 0, of which result 0 reads other elements than it writes}}
@@ -248,7 +248,7 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
 
 // An input that is read where the host holds it is not written.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0], source = #autopar.input<"x">, type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = persistent, position = 0, what = #autopar.input<"x">, type = tensor<4xf32>, value = 0>]} {
   %a = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<4xf32>
   // expected-error @+1 {{writes persistent tensor 0, which is no result of this function}}
   autopar.kernel ins() outs(%a) : (memref<4xf32>) -> () {
@@ -263,7 +263,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
 // A part of a value lies within it.
 // expected-note @+1 {{here it is 'tensor<4xf32>'}}
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>]} {
   // expected-error @+1 {{has value 0 as 'memref<2xf32, strided<[1], offset: 3>>', which names other elements}}
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 3>>
   return
@@ -314,7 +314,7 @@ func.func @step() attributes {autopar.arena_bytes = 128 : i64, autopar.arguments
 
 // A weight may be packed: nobody reads a part of it.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = [],
-    autopar.arguments = [{buffer = [#autopar<buffer_space persistent>, 0], type = tensor<4xf32>, value = 0 : i64}]} {
+    autopar.arguments = [#autopar.port<space = persistent, position = 0, type = tensor<4xf32>, value = 0>]} {
   // expected-error @+1 {{is a part of a parameter or setup value, which may be packed: only inputs have parts}}
   %a = autopar.buffer persistent[0] {autopar.value = 0 : i64} : memref<2xf32, strided<[1], offset: 2>>
   return
@@ -324,8 +324,8 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.results = 
 
 // A gradient is read when it is made: what is written over it later is no error.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
-    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64, result = #autopar.gradient<"w">},
-                       {buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 1 : i64, result = #autopar.output<"y">}]} {
+    autopar.results = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0, what = #autopar.gradient<"w">>,
+                       #autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 1, what = #autopar.output<"y">>]} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   %b = autopar.buffer arena[0] {autopar.value = 1 : i64} : memref<4xf32>
   autopar.kernel ins() outs(%a) : (memref<4xf32>) -> () {
@@ -343,7 +343,7 @@ func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments 
 
 // A gradient that is never made.
 func.func @step() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [],
-    autopar.results = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64, result = #autopar.gradient<"w">}]} {
+    autopar.results = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0, what = #autopar.gradient<"w">>]} {
   // expected-error @+1 {{reads value 0 in arena bytes [0, 16), where nothing was written}}
   return
 }

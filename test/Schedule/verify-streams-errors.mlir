@@ -67,7 +67,7 @@ func.func @no_such_stream() attributes {autopar.arena_bytes = 0 : i64, autopar.a
 
 module attributes {autopar.target = "cuda"} {
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
-func.func @start_not_awaited() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
+func.func @start_not_awaited() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   // expected-error @+1 {{on stream 1 does not wait for the start of the step on stream 0}}
   autopar.all_reduce %a outs %a mesh = @mesh axes = ["data"] {autopar.sequence = 0 : i64, autopar.stream = 1 : i64, kind = #autopar<reduce_kind sum>} : (memref<4xf32>, memref<4xf32>) -> ()
@@ -79,7 +79,7 @@ func.func @start_not_awaited() attributes {autopar.arena_bytes = 64 : i64, autop
 
 module attributes {autopar.target = "cuda"} {
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
-func.func @end_not_joined() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
+func.func @end_not_joined() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   autopar.record_event 0 on 0
   autopar.wait_event 0 on 1
@@ -93,7 +93,7 @@ func.func @end_not_joined() attributes {autopar.arena_bytes = 64 : i64, autopar.
 
 module attributes {autopar.target = "cuda"} {
 autopar.mesh @mesh #autopar.mesh<["data"=2]>
-func.func @two_orders() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
+func.func @two_orders() attributes {autopar.arena_bytes = 64 : i64, autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   autopar.record_event 0 on 0
   autopar.wait_event 0 on 1
@@ -130,7 +130,7 @@ func.func @computes_elsewhere() attributes {autopar.arena_bytes = 64 : i64, auto
 
 // Without room in channels a send waits for its receive: crossed messages never arrive.
 module attributes {autopar.target = "cuda"} {
-func.func @step_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 64 : i64, autopar.arguments = [{buffer = [#autopar<buffer_space arena>, 0], type = tensor<4xf32>, value = 0 : i64}], autopar.results = []} {
+func.func @step_0() attributes {autopar.stage = 0 : i64, autopar.arena_bytes = 64 : i64, autopar.arguments = [#autopar.port<space = arena, position = 0, type = tensor<4xf32>, value = 0>], autopar.results = []} {
   %a = autopar.buffer arena[0] {autopar.value = 0 : i64} : memref<4xf32>
   autopar.record_event 0 on 0
   autopar.wait_event 0 on 1

@@ -55,10 +55,19 @@ void describePlace(const runtime::TrainingPlace &place, raw_ostream &os) {
       os << ", --shuffle " << *place.data->seed;
     os << "\n";
   }
+  if (!place.iterable.empty())
+    os << "data        the Trainer's iterable, " << place.iterable.size()
+       << " bytes of state\n";
   if (place.best)
     os << "best        " << place.best->metric << " "
        << format("%g", place.best->value) << " after " << place.best->step
        << " steps\n";
+}
+
+/// "" of a hash that is not known.
+std::string hashText(const std::string &hash, const char *before,
+                     const char *after = "") {
+  return hash.empty() ? "" : before + hash + after;
 }
 
 int inspect(const Checkpoint &checkpoint) {
@@ -75,8 +84,10 @@ int inspect(const Checkpoint &checkpoint) {
   os << "checkpoint  " << checkpoint.path() << "\n"
      << "steps       " << about.step << "\n";
   describePlace(about.place, os);
-  os << "model       " << about.model << "\n"
-     << "written by  " << about.compiler << ", " << about.files.size()
+  os << "model       " << about.model
+     << hashText(about.hashes.model, ", graph ") << "\n"
+     << hashText(about.hashes.recipe, "recipe      ", "\n") << "written by  "
+     << about.compiler << ", " << about.files.size()
      << (about.files.size() == 1 ? " rank" : " ranks")
      << (about.mesh.empty() ? "" : ", mesh " + about.mesh) << "\n"
      << "states      " << checkpoint.states().size() << ", " << bytes

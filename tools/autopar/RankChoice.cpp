@@ -17,14 +17,15 @@ constexpr char kGpuVariable[] = "CUDA_VISIBLE_DEVICES";
 constexpr int64_t kMostDeaths = 2; // of ranks on a device
 
 std::string valueOf(ArrayRef<std::string> command, StringRef option) {
+  std::string value; // the last one, as executables take it
   for (size_t i = 1; i < command.size(); ++i) {
     StringRef word = command[i];
     if (word == option)
-      return i + 1 < command.size() ? command[i + 1] : "";
-    if (word.consume_front(option) && word.consume_front("="))
-      return word.str();
+      value = i + 1 < command.size() ? command[i + 1] : "";
+    else if (word.consume_front(option) && word.consume_front("="))
+      value = word.str();
   }
-  return "";
+  return value;
 }
 
 static std::string countOf(int64_t ranks) {

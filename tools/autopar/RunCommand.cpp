@@ -6,6 +6,7 @@
 #include "TrainingTrail.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <csignal>
@@ -53,13 +54,44 @@ static double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Fails where there is no such program, by its path or on the PATH.
+static Error checkProgram(StringRef name) {
+  std::error_code why;
+  if (!name.contains('/'))
+    why = sys::findProgramByName(name).getError();
+  else if (!sys::fs::exists(name))
+    why = std::make_error_code(std::errc::no_such_file_or_directory);
+  else if (!sys::fs::can_execute(name))
+    why = std::make_error_code(std::errc::permission_denied);
+  return why ? createStringError("cannot start " + name + ": " + why.message())
+             : Error::success();
+}
+
+/// Fails where a folder that the command names can hold no checkpoints.
+static Error checkFolder(StringRef option, StringRef folder, bool mustBeThere) {
+  bool isThere = sys::fs::exists(folder);
+  if (isThere ? !sys::fs::is_directory(folder) : mustBeThere)
+    return createStringError(option + " " + folder + ": " +
+                             (isThere ? "it is a file, but must be a folder"
+                                      : "there is no such folder"));
+  return Error::success();
+}
+
 Error Restarts::prepare(std::vector<std::string> &command) {
-  std::string folder = valueOf(command, "--checkpoint");
+  if (Error error = checkProgram(command.front()))
+    return error;
+  std::string folder = valueOf(command, "--checkpoint"),
+              resumed = valueOf(command, "--resume");
   if (folder.empty())
     return createStringError("what runs again goes on from its checkpoints: "
                              "add --checkpoint DIR to its arguments");
+  if (Error error = checkFolder("--checkpoint", folder, /*mustBeThere=*/false))
+    return error;
+  if (!resumed.empty() && resumed != "auto")
+    if (Error error = checkFolder("--resume", resumed, /*mustBeThere=*/true))
+      return error;
   trail.emplace(folder, valueOf(command, "--log"));
-  if (valueOf(command, "--resume").empty()) {
+  if (resumed.empty()) {
     command.push_back("--resume");
     command.push_back("auto");
   }
@@ -117,9 +149,15 @@ std::string Restarts::whyNoMore(int code, int64_t restarts,
   return "";
 }
 
+/// The exit code of a call that is wrong, as an executable's.
+static int refuse(const Twine &message) {
+  (void)complain("run: " + message);
+  return kBadCall;
+}
+
 int Restarts::run(std::vector<std::string> command) {
   if (Error error = prepare(command))
-    return complain("run: " + toString(std::move(error)));
+    return refuse(toString(std::move(error)));
   for (int64_t restarts = 0;; ++restarts) {
     RunFailure before = failure;
     auto began = Clock::now();
@@ -163,12 +201,12 @@ int runCommand(ArrayRef<const char *> arguments) {
   int code = 0;
   if (dashes == arguments.end() && !arguments.empty() &&
       !StringRef(arguments.front()).starts_with("-"))
-    return complain("run: write -- before the program, autopar run -- " +
-                    Twine(arguments.front()) + " ...");
+    return refuse("write -- before the program, autopar run -- " +
+                  Twine(arguments.front()) + " ...");
   if (parseOrExit(line, ArrayRef(arguments.begin(), dashes), code))
-    return code;
+    return code ? kBadCall : 0;
   if (dashes == arguments.end() || dashes + 1 == arguments.end())
-    return complain("run: nothing to run; usage: " + line.usage);
+    return refuse("nothing to run; usage: " + line.usage);
   passOnSignals();
   return restarts.run(std::vector<std::string>(dashes + 1, arguments.end()));
 }

@@ -251,6 +251,38 @@ def Autopar_ReduceKindAttr : Autopar_EnumAttr<Autopar_ReduceKind, "reduce_kind">
 def Autopar_BufferSpaceAttr : Autopar_EnumAttr<Autopar_BufferSpace, "buffer_space">;
 
 //===----------------------------------------------------------------------===//
+// Tensors of a scheduled program
+//===----------------------------------------------------------------------===//
+
+class Autopar_HeldTensorAttr<string name, string attrMnemonic, dag more> : Autopar_Attr<name, attrMnemonic> {
+  let parameters = !con((ins OptionalParameter<"::mlir::Attribute">:$what, "::mlir::ShapedType":$type,
+    OptionalParameter<"::mlir::RankedTensorType">:$global_type, OptionalParameter<"::autopar::ShardingAttr">:$sharding), more);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Autopar_PersistentAttr : Autopar_HeldTensorAttr<"Persistent", "persistent", (ins DefaultValuedParameter<"bool", "false">:$constant)> {
+  let summary = "a tensor of a stage that is outside its arena: a row of `autopar.persistent`";
+  let description = [{
+    `what` is a parameter, an input, a state or a setup value; `type` is what a
+    device has of it, `sharding` which block of `global_type` that is. A
+    `constant` parameter is part of the model's graph: no run gives other numbers
+    for it. Set by assign-buffers, `constant` by place-weights.
+  }];
+}
+
+def Autopar_PortAttr : Autopar_HeldTensorAttr<"Port", "port",
+    (ins EnumParameter<Autopar_BufferSpace>:$space, "int64_t":$position, DefaultValuedParameter<"int64_t", "-1">:$value)> {
+  let summary = "an argument or a result of a function in buffer form: an entry of `autopar.arguments` or `autopar.results`";
+  let description = [{
+    `what` tells where an argument comes from or where a result goes; `type`,
+    `global_type` and `sharding` are as those of `persistent`. It is the buffer of
+    that space and position (bytes of the arena, or the row of a persistent
+    tensor), and the value of that number. Set by assign-buffers.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Library calls
 //===----------------------------------------------------------------------===//
 

@@ -24,8 +24,6 @@ inline constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
 /// offset, size} for the parameters that the compiler writes itself
 /// (MadeWeights).
 inline constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
-/// Key of a row of kPersistent: its parameter is a constant of the graph.
-inline constexpr llvm::StringLiteral kConstant = "constant";
 /// Attribute of the module: the name of the entry (`--entry`) of which this is
 /// the program.
 inline constexpr llvm::StringLiteral kEntry = "autopar.entry";

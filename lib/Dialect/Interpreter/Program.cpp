@@ -36,8 +36,13 @@ public:
 
 private:
   LogicalResult runFunction(func::FuncOp func, Stage &stage, int64_t number);
-  FailureOr<Port> port(func::FuncOp func, DictionaryAttr attributes, Type type,
+  FailureOr<Port> port(func::FuncOp func, Attribute origin, Type type,
+                       RankedTensorType global, ShardingAttr sharding,
                        StringRef kind, unsigned index);
+  FailureOr<Port> portOf(func::FuncOp func, PortAttr attribute, StringRef kind,
+                         unsigned index);
+  FailureOr<Port> portOf(func::FuncOp func, DictionaryAttr attributes,
+                         Type type, StringRef kind, unsigned index);
   FailureOr<std::vector<Port>> ports(func::FuncOp func, StringRef kind);
   FailureOr<Everywhere> argument(func::FuncOp func, const Port &port,
                                  const Stage &stage);
@@ -91,40 +96,12 @@ std::string resultName(func::FuncOp func, unsigned index) {
                 index);
 }
 
-/// `autopar.sharding` in a function's attribute, `sharding` in buffer form.
-static Attribute getEither(DictionaryAttr attributes, StringRef name) {
-  if (!attributes)
-    return {};
-  if (Attribute attribute = attributes.get(name))
-    return attribute;
-  name.consume_front("autopar.");
-  return attributes.get(name);
-}
-
-/// `[space, position]`, where a value of `type` is stored.
-static std::optional<Place> placeOf(DictionaryAttr attributes,
-                                    ShapedType type) {
-  auto buffer =
-      attributes ? attributes.getAs<ArrayAttr>("buffer") : ArrayAttr();
-  if (!buffer || buffer.size() != 2)
-    return std::nullopt;
-  auto space = dyn_cast<BufferSpaceAttr>(buffer[0]);
-  auto position = dyn_cast<IntegerAttr>(buffer[1]);
-  if (!space || !position)
-    return std::nullopt;
-  return Place{space.getValue(), position.getInt(), type};
-}
-
-FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
-                              Type type, StringRef kind, unsigned index) {
+FailureOr<Port> Program::port(func::FuncOp func, Attribute origin, Type type,
+                              RankedTensorType global, ShardingAttr sharding,
+                              StringRef kind, unsigned index) {
   Port port;
-  port.origin =
-      getEither(attributes, kind == "argument" ? AutoparDialect::kSource
-                                               : AutoparDialect::kResult);
-  port.name = nameOf(port.origin, kind, index);
-  if (auto attr = dyn_cast_or_null<TypeAttr>(attributes ? attributes.get("type")
-                                                        : Attribute()))
-    type = attr.getValue();
+  port.origin = origin;
+  port.name = nameOf(origin, kind, index);
   auto shaped = dyn_cast_or_null<ShapedType>(type);
   if (!shaped)
     return func.emitError() << kind << " " << index << " is no tensor";
@@ -132,17 +109,11 @@ FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
   port.whole =
       RankedTensorType::get(shaped.getShape(), shaped.getElementType());
   port.sharding = Sharding::replicated(shaped.getRank());
-  port.place = placeOf(attributes, shaped);
-  if (auto value =
-          attributes ? attributes.getAs<IntegerAttr>("value") : nullptr)
-    port.number = value.getInt();
   if (machine.points() == 1)
     return port;
-  if (auto global = dyn_cast_or_null<TypeAttr>(
-          getEither(attributes, AutoparDialect::kGlobalType)))
-    port.whole = cast<RankedTensorType>(global.getValue());
-  if (auto sharding = dyn_cast_or_null<ShardingAttr>(
-          getEither(attributes, AutoparDialect::kSharding)))
+  if (global)
+    port.whole = global;
+  if (sharding)
     port.sharding = sharding.toSharding(machine.getMesh());
   if (SmallVector<int64_t>(shaped.getShape()) !=
       localShape(port.whole.getShape(), port.sharding, machine.getMesh()))
@@ -152,28 +123,57 @@ FailureOr<Port> Program::port(func::FuncOp func, DictionaryAttr attributes,
   return port;
 }
 
+/// In buffer form.
+FailureOr<Port> Program::portOf(func::FuncOp func, PortAttr attribute,
+                                StringRef kind, unsigned index) {
+  FailureOr<Port> made =
+      port(func, attribute.getWhat(), attribute.getType(),
+           attribute.getGlobalType(), attribute.getSharding(), kind, index);
+  if (failed(made))
+    return failure();
+  made->place =
+      Place{attribute.getSpace(), attribute.getPosition(), attribute.getType()};
+  made->number = attribute.getValue();
+  return made;
+}
+
+/// In tensor form, of which a function's attributes tell.
+FailureOr<Port> Program::portOf(func::FuncOp func, DictionaryAttr attributes,
+                                Type type, StringRef kind, unsigned index) {
+  if (!attributes)
+    return port(func, Attribute(), type, {}, {}, kind, index);
+  auto global = attributes.getAs<TypeAttr>(AutoparDialect::kGlobalType);
+  return port(
+      func,
+      attributes.get(kind == "argument" ? AutoparDialect::kSource
+                                        : AutoparDialect::kResult),
+      type,
+      global ? cast<RankedTensorType>(global.getValue()) : RankedTensorType(),
+      attributes.getAs<ShardingAttr>(AutoparDialect::kSharding), kind, index);
+}
+
 /// `kind`: "argument" or "result".
 FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
   std::vector<Port> ports;
-  auto add = [&](DictionaryAttr attributes, Type type) {
-    FailureOr<Port> made = port(func, attributes, type, kind, ports.size());
+  auto add = [&](FailureOr<Port> made) {
     if (succeeded(made))
       ports.push_back(std::move(*made));
     return LogicalResult(made);
   };
   if (auto list =
           func->getAttrOfType<ArrayAttr>(("autopar." + kind + "s").str())) {
-    for (auto attributes : list.getAsRange<DictionaryAttr>())
-      if (failed(add(attributes, Type())))
+    for (auto attribute : list.getAsRange<PortAttr>())
+      if (failed(add(portOf(func, attribute, kind, ports.size()))))
         return failure();
     return ports;
   }
   bool arguments = kind == "argument";
   auto types = arguments ? func.getArgumentTypes() : func.getResultTypes();
   for (auto [i, type] : llvm::enumerate(types))
-    if (failed(
-            add(arguments ? func.getArgAttrDict(i) : func.getResultAttrDict(i),
-                type)))
+    if (failed(add(portOf(func,
+                          arguments ? func.getArgAttrDict(i)
+                                    : func.getResultAttrDict(i),
+                          type, kind, i))))
       return failure();
   return ports;
 }
@@ -249,9 +249,10 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
   if (!first || !persistent || number >= int64_t(persistent.size()))
     return success();
   auto tensors = cast<ArrayAttr>(persistent[number]);
-  for (auto [i, tensor] :
-       llvm::enumerate(tensors.getAsRange<DictionaryAttr>())) {
-    FailureOr<Port> made = port(func, tensor, Type(), "argument", i);
+  for (auto [i, row] : llvm::enumerate(tensors.getAsRange<PersistentAttr>())) {
+    FailureOr<Port> made =
+        port(func, row.getWhat(), row.getType(), row.getGlobalType(),
+             row.getSharding(), "argument", i);
     if (failed(made))
       return failure();
     auto type = cast<ShapedType>(made->type);

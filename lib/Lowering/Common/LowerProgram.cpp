@@ -166,9 +166,8 @@ std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
   std::vector<int64_t> bytes;
   auto stages = module->getAttrOfType<ArrayAttr>(kPersistent);
   if (stages && stage < static_cast<int64_t>(stages.size()))
-    for (auto entry :
-         cast<ArrayAttr>(stages[stage]).getAsRange<DictionaryAttr>())
-      bytes.push_back(bytesOf(entry.getAs<TypeAttr>("type").getValue()));
+    for (auto row : cast<ArrayAttr>(stages[stage]).getAsRange<PersistentAttr>())
+      bytes.push_back(bytesOf(row.getType()));
   return bytes;
 }
 

@@ -33,17 +33,16 @@ public:
 
 private:
   void collectPorts(StringRef listName, StringRef which, int64_t stage);
-  void addPort(DictionaryAttr entry, StringRef name, StringRef which,
-               int64_t stage);
-  std::optional<int64_t> writerOf(DictionaryAttr entry, int64_t stage);
+  void addPort(PortAttr port, StringRef name, StringRef which, int64_t stage);
+  std::optional<int64_t> writerOf(PortAttr port, int64_t stage);
   void addPorts(json::Object &root);
   json::Array portsOf(StringRef which);
   json::Array persistent();
   int64_t arenaOf(StringRef kind, int64_t stage);
-  json::Object persistentEntry(DictionaryAttr entry);
-  void addBlock(json::Object &out, DictionaryAttr entry);
-  void addState(json::Object &out, DictionaryAttr entry, StateAttr state);
-  void addParameter(json::Object &, DictionaryAttr entry, ParameterAttr source);
+  json::Object persistentTensor(PersistentAttr row);
+  void addBlock(json::Object &out, PersistentAttr row);
+  void addState(json::Object &out, PersistentAttr row, StateAttr state);
+  void addParameter(json::Object &, PersistentAttr row, ParameterAttr source);
   int64_t fileIndex(StringRef file, int64_t end);
 
   json::Object weights();
@@ -57,10 +56,6 @@ private:
   bool failed = false;
 };
 
-ArrayRef<int64_t> shapeIn(DictionaryAttr entry, StringRef name) {
-  return cast<ShapedType>(entry.getAs<TypeAttr>(name).getValue()).getShape();
-}
-
 //===----------------------------------------------------------------------===//
 // Inputs and outputs
 //===----------------------------------------------------------------------===//
@@ -73,22 +68,20 @@ static bool hasOwnRole(OutputAttr output) {
 }
 
 /// The shape of users' arrays, where the program's is another.
-static SmallVector<int64_t> userShapeOf(DictionaryAttr entry) {
-  if (auto gradient = entry.getAs<GradientAttr>("result"))
+static SmallVector<int64_t> userShapeOf(PortAttr port) {
+  if (auto gradient = dyn_cast<GradientAttr>(port.getWhat()))
     return SmallVector<int64_t>(gradient.getFileShape());
-  auto input = entry.getAs<InputAttr>("source");
+  auto input = dyn_cast<InputAttr>(port.getWhat());
   return input && input.getBlocks()
-             ? input.joinBlocks(shapeIn(entry, "global_type"))
+             ? input.joinBlocks(port.getGlobalType().getShape())
              : SmallVector<int64_t>();
 }
 
-void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
-                             StringRef which, int64_t stage) {
-  auto buffer = entry.getAs<ArrayAttr>("buffer");
-  auto space = cast<BufferSpaceAttr>(buffer[0]).getValue();
-  int64_t position = cast<IntegerAttr>(buffer[1]).getInt();
-  bool held = space == BufferSpace::Persistent && which == "input";
-  if (space != BufferSpace::Arena && !held) {
+void ManifestWriter::addPort(PortAttr port, StringRef name, StringRef which,
+                             int64_t stage) {
+  bool isInArena = port.getSpace() == BufferSpace::Arena;
+  bool held = !isInArena && which == "input";
+  if (!isInArena && !held) {
     ModuleOp(program.module).emitError()
         << which << " '" << name
         << "' is not in the arena; assign-buffers must put it there";
@@ -98,36 +91,31 @@ void ManifestWriter::addPort(DictionaryAttr entry, StringRef name,
   auto [it, isNew] = ports[which].try_emplace(name.str());
   if (isNew) {
     portOrder[which].push_back(name.str());
-    ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
-    Type type = entry.getAs<TypeAttr>("global_type").getValue();
-    it->second =
-        json::Object{{"name", name},
-                     {"dtype", dtypeName(getElementTypeOrSelf(type))},
-                     {"shape", numbers(shape)},
-                     {"dims", dimSlices(entry.getAs<ShardingAttr>("sharding"),
-                                        shape, program.mesh)},
-                     {"stages", json::Array{}}};
-    if (SmallVector<int64_t> users = userShapeOf(entry); !users.empty())
+    RankedTensorType whole = port.getGlobalType();
+    it->second = json::Object{
+        {"name", name},
+        {"dtype", dtypeName(whole.getElementType())},
+        {"shape", numbers(whole.getShape())},
+        {"dims", dimSlices(port.getSharding(), whole.getShape(), program.mesh)},
+        {"stages", json::Array{}}};
+    if (SmallVector<int64_t> users = userShapeOf(port); !users.empty())
       it->second["user_shape"] = numbers(users);
-    if (auto output = entry.getAs<OutputAttr>("result"); hasOwnRole(output))
+    if (auto output = dyn_cast<OutputAttr>(port.getWhat()); hasOwnRole(output))
       it->second["role"] = stringifyOutputRole(output.getRole());
   }
   json::Object place{{"stage", stage},
-                     {held ? "persistent" : "offset", position}};
+                     {held ? "persistent" : "offset", port.getPosition()}};
   if (which == "gradient")
-    if (std::optional<int64_t> op = writerOf(entry, stage))
+    if (std::optional<int64_t> op = writerOf(port, stage))
       place["after"] = *op;
   it->second.getArray("stages")->push_back(std::move(place));
 }
 
 /// The op that writes a result of the stage's step; none if there is nothing
 /// to write.
-std::optional<int64_t> ManifestWriter::writerOf(DictionaryAttr entry,
-                                                int64_t stage) {
+std::optional<int64_t> ManifestWriter::writerOf(PortAttr port, int64_t stage) {
   Operation *step = findStageFunction(program.module, "step", stage);
-  auto value = entry.getAs<IntegerAttr>("value");
-  auto writer = value ? program.writers.find({step, value.getInt()})
-                      : program.writers.end();
+  auto writer = program.writers.find({step, port.getValue()});
   if (writer == program.writers.end())
     return std::nullopt;
   return writer->second;
@@ -139,14 +127,14 @@ void ManifestWriter::collectPorts(StringRef listName, StringRef which,
   auto list = step ? step->getAttrOfType<ArrayAttr>(listName) : nullptr;
   if (!list)
     return;
-  for (auto entry : list.getAsRange<DictionaryAttr>()) {
-    if (auto input = entry.getAs<InputAttr>("source"))
-      addPort(entry, input.getName(), which, stage);
-    if (auto output = entry.getAs<OutputAttr>("result"))
-      addPort(entry, output.getName(),
+  for (auto port : list.getAsRange<PortAttr>()) {
+    if (auto input = dyn_cast_or_null<InputAttr>(port.getWhat()))
+      addPort(port, input.getName(), which, stage);
+    if (auto output = dyn_cast_or_null<OutputAttr>(port.getWhat()))
+      addPort(port, output.getName(),
               output.getRole() == OutputRole::Check ? "check" : which, stage);
-    if (auto gradient = entry.getAs<GradientAttr>("result"))
-      addPort(entry, gradient.getName(), "gradient", stage);
+    if (auto gradient = dyn_cast_or_null<GradientAttr>(port.getWhat()))
+      addPort(port, gradient.getName(), "gradient", stage);
   }
 }
 
@@ -209,7 +197,7 @@ json::Object ManifestWriter::weights() {
   return json::Object{{"files", std::move(list)}, {"known", std::move(known)}};
 }
 
-void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
+void ManifestWriter::addParameter(json::Object &out, PersistentAttr row,
                                   ParameterAttr source) {
   if (source.getOffset() < 0) {
     ModuleOp(program.module).emitError()
@@ -218,29 +206,27 @@ void ManifestWriter::addParameter(json::Object &out, DictionaryAttr entry,
            "which writes them beside the executable";
     failed = true;
   }
-  int64_t end = source.getOffset() +
-                bytesOf(entry.getAs<TypeAttr>("global_type").getValue());
+  int64_t end = source.getOffset() + bytesOf(row.getGlobalType());
   if (!source.getFileShape().empty())
     out["user_shape"] = numbers(source.getFileShape());
   out["file"] = fileIndex(source.getFile().getValue(), end);
   out["offset"] = source.getOffset();
-  addBlock(out, entry);
+  addBlock(out, row);
 }
 
 /// The whole tensor, and which part of it a rank has.
-void ManifestWriter::addBlock(json::Object &out, DictionaryAttr entry) {
-  ArrayRef<int64_t> shape = shapeIn(entry, "global_type");
+void ManifestWriter::addBlock(json::Object &out, PersistentAttr row) {
+  ArrayRef<int64_t> shape = row.getGlobalType().getShape();
   out["global_shape"] = numbers(shape);
-  out["dims"] =
-      dimSlices(entry.getAs<ShardingAttr>("sharding"), shape, program.mesh);
+  out["dims"] = dimSlices(row.getSharding(), shape, program.mesh);
 }
 
 /// A state begins as a parameter, or with one number in all elements.
-void ManifestWriter::addState(json::Object &out, DictionaryAttr entry,
+void ManifestWriter::addState(json::Object &out, PersistentAttr row,
                               StateAttr state) {
   if (auto parameter = dyn_cast<ParameterAttr>(state.getInitial()))
-    return addParameter(out, entry, parameter);
-  Type element = getElementTypeOrSelf(entry.getAs<TypeAttr>("type").getValue());
+    return addParameter(out, row, parameter);
+  Type element = row.getType().getElementType();
   APInt bits;
   if (auto type = dyn_cast<FloatType>(element)) {
     auto real = dyn_cast<FloatAttr>(state.getInitial());
@@ -264,37 +250,37 @@ void ManifestWriter::addState(json::Object &out, DictionaryAttr entry,
         std::max(8u, element.getIntOrFloatBitWidth()));
   }
   out["fill"] = bytesOfElement(bits);
-  addBlock(out, entry);
+  addBlock(out, row);
 }
 
-json::Object ManifestWriter::persistentEntry(DictionaryAttr entry) {
-  auto source = entry.getAs<ParameterAttr>("source");
-  auto input = entry.getAs<InputAttr>("source");
-  auto state = entry.getAs<StateAttr>("source");
+json::Object ManifestWriter::persistentTensor(PersistentAttr row) {
+  auto source = dyn_cast<ParameterAttr>(row.getWhat());
+  auto input = dyn_cast<InputAttr>(row.getWhat());
+  auto state = dyn_cast<StateAttr>(row.getWhat());
   std::string name;
   if (source)
     name = source.getName().str();
-  else if (auto value = entry.getAs<SetupValueAttr>("setup_value"))
+  else if (auto value = dyn_cast<SetupValueAttr>(row.getWhat()))
     name = value.getName().str();
   else if (input)
     name = input.getName().str();
   else if (state)
     name = state.getName().str();
-  Type type = entry.getAs<TypeAttr>("type").getValue();
+  ShapedType type = row.getType();
   json::Object out{{"name", name},
-                   {"dtype", dtypeName(getElementTypeOrSelf(type))},
-                   {"shape", numbers(cast<ShapedType>(type).getShape())},
+                   {"dtype", dtypeName(type.getElementType())},
+                   {"shape", numbers(type.getShape())},
                    {"kind", source  ? "parameter"
                             : input ? "input"
                             : state ? "state"
                                     : "setup"}};
   if (source)
-    addParameter(out, entry, source);
+    addParameter(out, row, source);
   if (state)
-    addState(out, entry, state);
+    addState(out, row, state);
   if (state && state.getRole() != StateRole::Model)
     out["role"] = stringifyStateRole(state.getRole());
-  if (entry.contains(kConstant))
+  if (row.getConstant())
     out["constant"] = true;
   return out;
 }
@@ -305,8 +291,8 @@ json::Array ManifestWriter::persistent() {
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
-      entries = arrayOf(cast<ArrayAttr>(stages[stage]), [&](Attribute entry) {
-        return persistentEntry(cast<DictionaryAttr>(entry));
+      entries = arrayOf(cast<ArrayAttr>(stages[stage]), [&](Attribute row) {
+        return persistentTensor(cast<PersistentAttr>(row));
       });
     result.push_back(std::move(entries));
   }

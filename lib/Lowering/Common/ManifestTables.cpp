@@ -240,25 +240,6 @@ void addTables(const HostProgram &program, json::Object &root) {
     root["schedule_steps"] = steps.getInt();
 }
 
-void addPlan(const HostProgram &program, json::Object &root) {
-  root["predicted"] =
-      json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
-  if (auto plan =
-          program.module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan))
-    root["plan"] = toJSON(plan);
-  if (auto *plan = root.getObject("plan")) {
-    json::Object &predicted = *root.getObject("predicted");
-    if (auto seconds = plan->getNumber("predicted_step_seconds"))
-      predicted["step_seconds"] = *seconds;
-    const json::Array *bytes = plan->getArray("predicted_stage_memory_bytes");
-    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages &&
-        llvm::all_of(*bytes, [](const json::Value &each) {
-          return each.getAsInteger().has_value();
-        }))
-      predicted["peak_memory_bytes"] = json::Array(*bytes);
-  }
-}
-
 void addEvaluation(ModuleOp module, json::Object &root) {
   if (Attribute evaluation = module->getAttr(kMetrics))
     root["evaluation"] = toJSON(evaluation);

@@ -43,7 +43,8 @@ llvm::json::Array dimSlices(ShardingAttr attribute,
 /// The mesh, and the rows that the host functions name by number.
 void addTables(const HostProgram &program, llvm::json::Object &root);
 
-/// The plan as it was chosen, and what it predicts.
+/// The plan as it was chosen, what it predicts, what a step computes, and
+/// hashes of what a training is made of (`kHashes`).
 void addPlan(const HostProgram &program, llvm::json::Object &root);
 
 } // namespace autopar

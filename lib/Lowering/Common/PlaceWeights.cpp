@@ -30,7 +30,7 @@ public:
   llvm::Error place();
 
 private:
-  llvm::Expected<Attribute> placeEntry(DictionaryAttr entry);
+  llvm::Expected<PersistentAttr> placeRow(PersistentAttr row);
   llvm::Error describeFiles();
   void describeMade();
   llvm::Error describe(StringRef file, NamedAttrList &fields);
@@ -175,31 +175,32 @@ llvm::Error WeightPlacer::describeFiles() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Attribute> WeightPlacer::placeEntry(DictionaryAttr entry) {
-  auto state = entry.getAs<StateAttr>("source");
-  auto parameter = state ? dyn_cast<ParameterAttr>(state.getInitial())
-                         : entry.getAs<ParameterAttr>("source");
+llvm::Expected<PersistentAttr> WeightPlacer::placeRow(PersistentAttr row) {
+  auto state = dyn_cast<StateAttr>(row.getWhat());
+  auto parameter =
+      dyn_cast<ParameterAttr>(state ? state.getInitial() : row.getWhat());
   if (!parameter)
-    return entry;
-  NamedAttrList fields(entry);
-  if (parameter.getConstant() ||
-      !model.isGraphInitializer(parameter.getName().getValue()))
-    fields.set(kConstant, builder.getUnitAttr());
+    return row;
+  Attribute what = row.getWhat();
   if (made.isEmbedded() || parameter.getOffset() < 0) {
     auto placed = made.place(parameter);
     if (!placed)
       return placed.takeError();
-    fields.set("source", state ? Attribute(StateAttr::get(
-                                     module.getContext(), state.getName(),
-                                     *placed, state.getRole()))
-                               : Attribute(*placed));
+    what = state
+               ? Attribute(StateAttr::get(module.getContext(), state.getName(),
+                                          *placed, state.getRole()))
+               : Attribute(*placed);
     usesMade = true;
   } else {
     int64_t begin = parameter.getOffset();
     files[parameter.getFile().str()].push_back(
         {begin, begin + parameter.getLength()});
   }
-  return fields.getDictionary(module.getContext());
+  bool isConstant = parameter.getConstant() ||
+                    !model.isGraphInitializer(parameter.getName().getValue());
+  return PersistentAttr::get(module.getContext(), what, row.getType(),
+                             row.getGlobalType(), row.getSharding(),
+                             isConstant);
 }
 
 llvm::Error WeightPlacer::place() {
@@ -209,8 +210,8 @@ llvm::Error WeightPlacer::place() {
   SmallVector<Attribute> stages;
   for (auto stage : table.getAsRange<ArrayAttr>()) {
     SmallVector<Attribute> entries;
-    for (auto entry : stage.getAsRange<DictionaryAttr>()) {
-      auto placed = placeEntry(entry);
+    for (auto row : stage.getAsRange<PersistentAttr>()) {
+      auto placed = placeRow(row);
       if (!placed)
         return placed.takeError();
       entries.push_back(*placed);

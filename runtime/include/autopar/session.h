@@ -198,6 +198,17 @@ AUTOPAR_API int32_t autopar_session_metric_value(const autopar_session *session,
 AUTOPAR_API int32_t autopar_session_save(autopar_session *session,
                                          const char *folder, int64_t step,
                                          int64_t keep);
+/// The same with the place of the caller's data as a text (UTF-8), which
+/// autopar_session_resumed_iterable gives back after a resume; "": none.
+AUTOPAR_API int32_t autopar_session_save_with_iterable(autopar_session *session,
+                                                       const char *folder,
+                                                       int64_t step,
+                                                       int64_t keep,
+                                                       const char *iterable);
+/// The text that the checkpoint has which the session last went on from; "" if
+/// it has none. It lasts until the next resume.
+AUTOPAR_API const char *
+autopar_session_resumed_iterable(const autopar_session *session);
 /// Gives the entry the states of a checkpoint, or of the newest one of a
 /// folder; `step` gets its number of steps. `notes`, unless it is null, gets a
 /// message for a person, or "", which is valid until the session's next call of
