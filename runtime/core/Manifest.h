@@ -275,8 +275,8 @@ struct Manifest {
   int64_t scheduleSteps =
       0; // where the learning rate's schedule ends; 0: never
   bool stepsOverlap = false; // one begins before others end
-  double stepFlops = 0; // of a device; 0: not known
-  double peakFlops = 0; // of a device, in a second; 0: not known
+  double stepFlops = 0;      // of a device; 0: not known
+  double peakFlops = 0;      // of a device, in a second; 0: not known
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty
 
