@@ -14,7 +14,7 @@ from typing import Dict, Iterable, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _entries, _library
-from ._calls import UsualCalls
+from ._calls import end_usual, usual_call
 from ._program import AutoparError
 from ._requests import Request, Requests
 from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, shared_array
@@ -81,7 +81,7 @@ class Session:
         self.states = tuple(info for info, _, _ in self._states())
         #: Inputs with values since --bind gave them: they may be left out, and only have those values.
         self.fixed_inputs = first.fixed_inputs
-        self._usual = UsualCalls(self._library, first) if UsualCalls.suit(self.entries) else None
+        self._usual = usual_call(self._library, self.entries)
 
     def _entry(self, number):
         pointer = ctypes.c_void_p(self._library.autopar_session_entry(self._open(), number))
@@ -125,10 +125,8 @@ class Session:
         `feeds` have NumPy arrays, or what has DLPack on the CPU (a torch tensor), of exactly the inputs' types and shapes; nothing is cast
         or copied. `outputs`: names of those that are wanted, by default all. `out`: arrays, by output name, that are written in place of new ones.
         """
-        if self._usual is not None and outputs is None and out is None and entry is None:
-            with self._lock:
-                handle = self._handle
-                results = None if handle is None or handle.requests else self._usual.call(feeds)
+        if outputs is None and out is None and entry is None:
+            results = self._usual(feeds)
             if results is not None:
                 return results
         self._open()
@@ -164,6 +162,7 @@ class Session:
             with self._lock:
                 pointer, running = self._open(), self._handle.requests
                 if not running:
+                    end_usual(self._library, self._usual)  # steps are taken in order
                     running.append(Requests(self._library, pointer))
                 return running[0].add(request, waits=False)
         except AutoparError as error:
@@ -335,6 +334,7 @@ class Session:
         """Frees the program and its weights, after steps that are under way; memory of `memory` stays while arrays of it do. Again is fine."""
         with self._lock:
             handle, self._handle = self._handle, None
+        end_usual(self._library, self._usual)
         del handle  # the last reference but for arrays
 
     def __enter__(self):

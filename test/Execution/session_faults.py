@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 import numpy as np
 
@@ -133,7 +134,8 @@ class Wrong:
         uses = {"run": lambda session: session.run(self.inputs), "threads": lambda session: session.threads, "slots": lambda session: session.slots}
         faults = [(f"{name} of a closed session", lambda use=use: used_when_closed(use)) for name, use in uses.items()]
         return faults + [("submit of a closed session", self.submit_when_closed), ("a session of a thread that has ended", self.thread_ended),
-                         ("a session closed in another thread", self.closed_elsewhere), ("four threads of one session", self.threads), ("two sessions in two threads", self.two_sessions)]
+                         ("a session closed in another thread", self.closed_elsewhere), ("a session closed while threads call it", self.closed_under_calls),
+                         ("a request while a thread calls", self.submitted_under_calls), ("four threads of one session", self.threads), ("two sessions in two threads", self.two_sessions)]
 
     def submit_when_closed(self):
         session = autopar.load(self.program)
@@ -154,6 +156,43 @@ class Wrong:
         thread.start()
         thread.join()
         expect_error(lambda: session.run(self.inputs), "is closed")
+
+    def calling(self, session, until):
+        """Threads that call the session until it is closed, and what ended them."""
+        ends = []
+
+        def call():
+            try:
+                while not until.is_set():
+                    assert session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes(), "another result"
+                ends.append("told to end")
+            except Exception as error:
+                ends.append(str(error))
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        return threads, ends
+
+    def closed_under_calls(self):
+        for _ in range(10):
+            session = autopar.load(self.program)
+            threads, ends = self.calling(session, threading.Event())
+            time.sleep(0.02)
+            session.close()
+            for thread in threads:
+                thread.join(10)
+            assert len(ends) == 3 and all("is closed" in end for end in ends), ends
+
+    def submitted_under_calls(self):
+        with autopar.load(self.program) as session:
+            until = threading.Event()
+            threads, ends = self.calling(session, until)
+            time.sleep(0.02)
+            assert all(session.submit(self.inputs).result(10)["y"].tobytes() == self.wanted.tobytes() for _ in range(20))
+            until.set()
+            for thread in threads:
+                thread.join(10)
+            assert ends == ["told to end"] * 3, ends
 
     def work(self, sessions, times=100):
         """Each in a thread of its own."""
