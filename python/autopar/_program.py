@@ -134,6 +134,8 @@ def with_files(named: Mapping[str, object], folder: WorkFolder) -> dict:
 
 def write_model(model, path: str) -> str:
     """Writes an onnx.ModelProto or its bytes; returns the path."""
+    if not isinstance(model, bytes) and not hasattr(model, "SerializeToString"):
+        raise AutoparError(f"the model is a {type(model).__name__}: give the path of an ONNX file, an onnx.ModelProto or its bytes")
     with open(path, "wb") as file:
         file.write(model if isinstance(model, bytes) else model.SerializeToString())
     return path

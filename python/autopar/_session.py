@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import json
-import operator
 import os
 import threading
 import warnings
@@ -13,8 +12,8 @@ from typing import Dict, Iterable, Mapping, Optional, Tuple
 
 import numpy as np
 
-from . import _entries, _library
-from ._calls import UsualCalls
+from . import _check, _entries, _library
+from ._calls import end_usual, usual_call
 from ._program import AutoparError
 from ._requests import Request, Requests
 from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, shared_array
@@ -39,17 +38,6 @@ class _Handle:
         weakref.finalize(self, _close, library, pointer, self.owner, self.requests)
 
 
-def _whole(name, number, least):
-    """The number, which must be whole and not too small."""
-    try:
-        whole = operator.index(number)
-    except TypeError:
-        raise AutoparError(f"{name} is {number!r}, but must be a whole number") from None
-    if whole < least:
-        raise AutoparError(f"{name} is {number}, but must be {least} or more")
-    return whole
-
-
 class Session:
     """An executable that `autopar compile` made, loaded into this process.
 
@@ -65,14 +53,15 @@ class Session:
         self._library = _library.library()
         self.path = os.path.abspath(os.fspath(path))
         options = _library.Options(ctypes.sizeof(_library.Options))
-        options.entry = entry.encode() if entry else None
-        options.weights = os.fsencode(weights) if weights else None
-        options.ranks = 0 if ranks is None else _whole("ranks", ranks, 1)
-        options.threads, options.timeout_seconds = _whole("threads", threads, 0), float(timeout)
+        options.entry = entry.encode() if _check.text("entry", entry) else None
+        options.weights = _check.path("weights", weights) if weights else None
+        options.ranks = 0 if ranks is None else _check.whole("ranks", ranks, 1)
+        options.threads, options.timeout_seconds = _check.whole("threads", threads, 0), _check.seconds("timeout", timeout)
         pointer = ctypes.c_void_p()
-        _library.check(self._library.autopar_session_open(os.fsencode(self.path), ctypes.byref(options), ctypes.byref(pointer)))
+        _library.check(self._library.autopar_session_open(_check.path("path", self.path), ctypes.byref(options), ctypes.byref(pointer)))
         self._handle: Optional[_Handle] = _Handle(self._library, pointer)
         self._lock = threading.Lock()
+        self._traced = set()  # names of entries
         #: The entries that `run` chooses from.
         self.entries = tuple(self._entry(number) for number in range(self._library.autopar_session_entries(pointer)))
         first = self.entries[0]
@@ -81,7 +70,7 @@ class Session:
         self.states = tuple(info for info, _, _ in self._states())
         #: Inputs with values since --bind gave them: they may be left out, and only have those values.
         self.fixed_inputs = first.fixed_inputs
-        self._usual = UsualCalls(self._library, first) if UsualCalls.suit(self.entries) else None
+        self._usual = usual_call(self._library, self.entries)
 
     def _entry(self, number):
         pointer = ctypes.c_void_p(self._library.autopar_session_entry(self._open(), number))
@@ -125,10 +114,8 @@ class Session:
         `feeds` have NumPy arrays, or what has DLPack on the CPU (a torch tensor), of exactly the inputs' types and shapes; nothing is cast
         or copied. `outputs`: names of those that are wanted, by default all. `out`: arrays, by output name, that are written in place of new ones.
         """
-        if self._usual is not None and outputs is None and out is None and entry is None:
-            with self._lock:
-                handle = self._handle
-                results = None if handle is None or handle.requests else self._usual.call(feeds)
+        if outputs is None and out is None and entry is None:
+            results = self._usual(feeds)
             if results is not None:
                 return results
         self._open()
@@ -164,6 +151,7 @@ class Session:
             with self._lock:
                 pointer, running = self._open(), self._handle.requests
                 if not running:
+                    end_usual(self._library, self._usual)  # steps are taken in order
                     running.append(Requests(self._library, pointer))
                 return running[0].add(request, waits=False)
         except AutoparError as error:
@@ -195,9 +183,7 @@ class Session:
         future.result()
 
     def _request(self, feeds, outputs, out, entry):
-        if feeds is not None and not isinstance(feeds, Mapping):
-            raise AutoparError(f"inputs are a {type(feeds).__name__}: give a dict of arrays by the names of the inputs, which are {list_text(self.inputs)}")
-        given = dict(feeds or {})
+        given = _check.arrays_by_name("inputs", feeds, list_text(self.inputs))
         chosen = _entries.choose(self.entries, given, entry)
         arrays = [accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
         for index, info in enumerate(chosen.fixed_inputs):
@@ -206,12 +192,12 @@ class Session:
                 _library.check(self._library.autopar_session_check_fixed(chosen.handle, index, array.ctypes.data))
         if given:
             raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {list_text(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
-        results = self._results(chosen, outputs, dict(out or {}))
+        results = self._results(chosen, outputs, _check.arrays_by_name("outputs", out, list_text(chosen.outputs)))
         return Request(chosen.handle, pointers(arrays), pointers(results.get(info.name) for info in chosen.outputs), results, arrays)
 
     def _results(self, entry, wanted, out):
         known = {info.name: info for info in entry.outputs}
-        names = list(known) if wanted is None else list(wanted)
+        names = list(known) if wanted is None else _check.output_names(wanted)
         for name in names + list(out):
             if name not in known:
                 raise AutoparError(f"the model has no output {name!r}; its outputs: {list_text(entry.outputs)}{_state_hint(entry, name, 'read_state')}")
@@ -315,11 +301,15 @@ class Session:
     def trace(self, path, *, entry: Optional[str] = None):
         """Writes a Chrome trace of an entry's steps within the `with` block, a row per rank: `with session.trace("step.json"): session.run(feeds)`."""
         of = self._of(entry)
+        if of.name in self._traced:
+            raise AutoparError("a trace of the entry is under way: it must end before another one begins")
         self._between_steps(self._library.autopar_session_trace, of.handle, 1)
+        self._traced.add(of.name)
         try:
             yield
             text = self._text(self._library.autopar_session_trace_text, entry)
         finally:
+            self._traced.remove(of.name)
             self._between_steps(self._library.autopar_session_trace, of.handle, 0)
         with open(path, "wb") as file:
             file.write(text)
@@ -341,6 +331,7 @@ class Session:
         """Frees the program and its weights, after steps that are under way; memory of `memory` stays while arrays of it do. Again is fine."""
         with self._lock:
             handle, self._handle = self._handle, None
+        end_usual(self._library, self._usual)
         del handle  # the last reference but for arrays
 
     def __enter__(self):
@@ -348,6 +339,9 @@ class Session:
 
     def __exit__(self, *_):
         self.close()
+
+    def __reduce__(self):
+        raise TypeError(f"a session cannot be pickled or copied: load {self.path} where it is needed")
 
     def __repr__(self):
         state = "" if self._handle else ", closed"

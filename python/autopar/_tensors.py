@@ -75,6 +75,8 @@ def accept(kind, info, value):
         return None
     if value is None:
         raise AutoparError(f"{where} is missing: it is {info}")
+    if isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        raise AutoparError(f"{where} is a masked array: give what stands for the elements that are masked, .filled(value)")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
     elif not hasattr(value, "__dlpack__"):

@@ -46,6 +46,8 @@ class Trainer:
 
     def __init__(self, model, recipe, *, ranks: int = 1, evaluate: bool = False, options: Iterable[str] = (), threads: int = 0, weights=None,
                  tensorboard=None, **named):
+        if not isinstance(recipe, (str, os.PathLike, Mapping)):
+            raise AutoparError(f"the recipe is a {type(recipe).__name__}: give the path of a JSON file, or a dict")
         self._board = Board(tensorboard)
         folder = WorkFolder()
         self._model = os.path.abspath(model) if isinstance(model, (str, os.PathLike)) else None

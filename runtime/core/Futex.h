@@ -42,11 +42,21 @@ inline void spinPause() {
 #endif
 }
 
+/// Seconds of the monotonic clock.
+inline double monotonicSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
 /// How long a wait stays on its core before it sleeps: first it spins, then it
 /// lets others run between looks.
 struct Patience {
   int spins;
   int yields;
+  /// Of yields, which take less on a core that nobody else wants; where others
+  /// do, each may take as long as a turn of theirs.
+  static constexpr double mostSeconds = 0.002;
 
   /// For threads with a core of their own, or sharing one.
   static constexpr Patience ownCore() { return {600, 1500}; }
@@ -59,7 +69,8 @@ struct Patience {
         return true;
       spinPause();
     }
-    for (int i = 0; i < yields; ++i) {
+    double end = yields > 0 ? monotonicSeconds() + mostSeconds : 0;
+    for (int i = 0; i < yields && monotonicSeconds() < end; ++i) {
       if (done())
         return true;
       sched_yield();
@@ -67,13 +78,6 @@ struct Patience {
     return done();
   }
 };
-
-/// Seconds of the monotonic clock.
-inline double monotonicSeconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
 
 } // namespace autopar::runtime
 

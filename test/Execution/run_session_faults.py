@@ -141,6 +141,16 @@ class Faults:
             expect_error(lambda: session.run(self.inputs(self.quick)), "rank 1 did not arrive within 1")
             assert time.monotonic() - start < 5
 
+    def stopped_on_busy_cores(self):
+        """Those who let others run while they wait do so for no longer than the deadline."""
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * len(os.sched_getaffinity(0)))]
+        try:
+            self.stopped()
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+
     def stopped_and_continued(self):
         with autopar.load(self.quick) as session:
             worker = self.worker(self.quick)
@@ -349,7 +359,7 @@ except autopar.AutoparError as error:
         self.limited("RLIMIT_AS", "int(open('/proc/self/statm').read().split()[0]) * 4096 + (16 << 20)", "emory", "allocate", "Resource temporarily unavailable")
 
     def faults(self):
-        names = ["killed_between_calls", "killed_within_a_call", "killed_starter", "stopped", "stopped_and_continued", "killed_with_requests", "host_killed",
+        names = ["killed_between_calls", "killed_within_a_call", "killed_starter", "stopped", "stopped_on_busy_cores", "stopped_and_continued", "killed_with_requests", "host_killed",
                  "host_killed_within_a_call", "host_exits", "host_ends_with_a_session", "host_ends_with_requests", "host_raises", "host_ends_in_a_thread", "stdin_is_closed",
                  "forked_before", "forked_after", "forked_during", "forked_ends_as_python_does", "forked_holds_no_worker", "handler_of_children", "children_of_the_host",
                  "ignored_children", "interrupted", "interrupted_with_its_group", "callback_that_would_wait", "replaced_while_open", "one_descriptor_for_two", "many_sessions",

@@ -297,6 +297,43 @@ def check_report(program, inputs, folder):
     assert events[0] == events[1], f"{len(events[1])} events for {len(events[0])}"
 
 
+def check_kept(tool, folder):
+    """Results that the caller keeps stay what they are, and are given back when it drops them."""
+    w = np.random.default_rng(4).standard_normal((64, 64)).astype(np.float32)
+    write_model(folder, [helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": (TensorProto.FLOAT, [64, 64])}, {"y": (TensorProto.FLOAT, [64, 64])}, {"w": w})
+    for ranks in (1, 2):
+        compile_model(tool, os.path.join(folder, "model.onnx"), os.path.join(folder, "program"), f"--ranks {ranks}")
+        with autopar.load(os.path.join(folder, "program")) as session:
+            sizes = []
+            for _ in range(4):
+                kept = [session.run({"x": np.full((64, 64), i, np.float32)}) for i in range(1000)]
+                one = kept[1]["y"]
+                assert len({result["y"].ctypes.data for result in kept}) == 1000 and len({id(result["y"]) for result in kept}) == 1000
+                assert all(np.allclose(result["y"], i * one, rtol=1e-5) and result["y"].flags.owndata for i, result in enumerate(kept)) and one.any()
+                del kept, one
+                sizes.append(resident())
+            assert min(later - before for before, later in zip(sizes, sizes[1:])) < MIB, f"{ranks} ranks: memory grew to {sizes}"
+
+
+def check_types(tool, folder):
+    """The usual call takes arrays of each type, also read-only ones, and gives what the call by names gives."""
+    names = {"f": TensorProto.FLOAT, "d": TensorProto.DOUBLE, "e": TensorProto.FLOAT16, "b": TensorProto.INT8, "B": TensorProto.UINT8, "h": TensorProto.INT16,
+             "H": TensorProto.UINT16, "i": TensorProto.INT32, "I": TensorProto.UINT32, "l": TensorProto.INT64, "L": TensorProto.UINT64, "?": TensorProto.BOOL}
+    write_model(folder, [helper.make_node("Concat", [f"x{i}"] * 2, [f"y{i}"], axis=0) for i in range(len(names))],
+                {f"x{i}": (kind, [3]) for i, kind in enumerate(names.values())}, {f"y{i}": (kind, [6]) for i, kind in enumerate(names.values())}, {})
+    compile_model(tool, os.path.join(folder, "model.onnx"), os.path.join(folder, "program"), "--ranks 1")
+    with autopar.load(os.path.join(folder, "program")) as session:
+        feeds = {f"x{i}": np.array([0, 1, 1]).astype(name) for i, name in enumerate(names)}
+        feeds["x0"].flags.writeable = False
+        usual, named = session._usual(feeds), session.run(feeds, list(session.run(feeds)))
+        assert list(usual) == list(named) and len(usual) == len(names)
+        for name, value in usual.items():
+            assert value.dtype == named[name].dtype == feeds["x" + name[1:]].dtype and value.tolist() == named[name].tolist() == feeds["x" + name[1:]].tolist() * 2, name
+        assert session._usual({**feeds, "x9": feeds["x9"].astype("q")}) is not None, "the other type of 64-bit integers"
+        for wrong in ({"x9": feeds["x9"].astype("i")}, {"x9": feeds["x9"].astype(">i8")}, {"x9": feeds["x9"].tolist()}, {"x1": feeds["x1"][:2]}, {"y": feeds["x1"]}):
+            assert session._usual({**feeds, **wrong}) is None, wrong
+
+
 def check_fixed(tool, folder):
     """An input that --bind gave a value may be left out or have that value."""
     write_model(folder, [helper.make_node("ReduceSum", ["x", "axes"], ["y"])], {"x": (TensorProto.FLOAT, [3, 4]), "axes": (TensorProto.INT64, [1])},
@@ -351,6 +388,8 @@ def main():
     checks.append(("nothing left", lambda: check_nothing_left(os.path.join(arguments.folder, "left"))))
     checks.append(("open sizes", lambda: check_open_sizes(os.path.join(arguments.folder, "open"))))
     checks.append(("requests", lambda: check_requests(arguments.tool, os.path.join(arguments.folder, "requests"))))
+    checks.append(("results that are kept", lambda: check_kept(arguments.tool, os.path.join(arguments.folder, "kept"))))
+    checks.append(("types", lambda: check_types(arguments.tool, os.path.join(arguments.folder, "types"))))
     checks.append(("fixed inputs", lambda: check_fixed(arguments.tool, os.path.join(arguments.folder, "fixed"))))
     sys.exit(report(checks))
 

@@ -1,7 +1,11 @@
 """What a caller can give wrongly to a session, by kind: (name, function) pairs; each must end in an error that says what was expected, with the session as it was."""
 
+import copy
+import json
 import os
+import pickle
 import threading
+import time
 
 import numpy as np
 
@@ -71,6 +75,7 @@ class Wrong:
             "one row for all": ({"words": np.broadcast_to(words[0], (6, 4))}, "input 'words' is not dense in row-major order (strides (0, 8))"),
             "an odd address": ({"words": unaligned}, "input 'words' is not aligned"),
             "memory of a GPU": ({"words": NoMemory()}, "input 'words': NoMemory gives no memory of the CPU: its memory is a GPU's"),
+            "a masked array": ({"words": np.ma.array(words, mask=words > 3)}, "input 'words' is a masked array", ".filled(value)"),
             "an index outside": ({"words": outside}, "input 'words' has 57 at [2, 3]: the table 'words.weight' has 30 rows"),
         }
         return [(name, lambda change=change, parts=parts: self.expect(change, *parts)) for name, (change, *parts) in changes.items()] + [
@@ -87,6 +92,11 @@ class Wrong:
         frozen.flags.writeable = False
         return [
             ("an output of that name is unknown", lambda: expect_error(lambda: self.session.run(self.inputs, ["z"]), "no output 'z'", "its outputs: y float32[6, 8]")),
+            ("one output's name in place of a list", lambda: expect_error(lambda: self.session.run(self.inputs, "y"), "outputs are 'y': give a list of their names")),
+            ("a number for names of outputs", lambda: expect_error(lambda: self.session.run(self.inputs, 3), "outputs are 3: give a list of their names")),
+            ("an array for memory by name", lambda: expect_error(lambda: self.session.run(self.inputs, out=fixed), "outputs are a ndarray: give a dict", "y float32[6, 8]")),
+            ("a trace within a trace", self.trace_within_a_trace),
+            ("a session that is pickled", self.pickled),
             ("memory for an unknown output", lambda: expect_error(lambda: self.session.run(self.inputs, out={"z": fixed}), "no output 'z'")),
             ("read-only memory for an output", lambda: self.expect_out(frozen, "output 'y': the array is read-only")),
             ("too little memory for an output", lambda: self.expect_out(fixed[:3], "output 'y' is float32[3, 8]")),
@@ -94,6 +104,26 @@ class Wrong:
             ("strided memory for an output", lambda: self.expect_out(np.empty((8, 6), np.float32).T, "output 'y' is not dense")),
             ("a state of that name is unknown", lambda: expect_error(lambda: self.session.read_state("w"), "no state 'w'", "its states: none")),
         ]
+
+    def trace_within_a_trace(self):
+        path = os.path.join(os.path.dirname(self.program), "trace.json")
+        with self.session.trace(path):
+            expect_error(lambda: self.session.trace(path + "2").__enter__(), "a trace of the entry is under way")
+            self.is_as_it_was()
+        with open(path) as file:
+            assert any(event["ph"] == "X" for event in json.load(file)["traceEvents"])
+        with self.session.trace(path):
+            self.is_as_it_was()
+
+    def pickled(self):
+        for use in (pickle.dumps, copy.copy, copy.deepcopy):
+            try:
+                use(self.session)
+            except TypeError as error:
+                assert f"cannot be pickled or copied: load {self.program}" in str(error), error
+            else:
+                raise AssertionError("no error")
+        self.is_as_it_was()
 
     def file(self, name, content, mode=0o755):
         path = os.path.join(os.path.dirname(self.program), name)
@@ -111,6 +141,14 @@ class Wrong:
             "an unknown entry": (lambda: load(self.program, entry="big"), "no entry is called 'big'"),
             "negative threads": (lambda: load(self.program, threads=-1), "threads is -1, but must be 0 or more"),
             "a negative timeout": (lambda: load(self.program, timeout=-1), "threads, timeout_seconds and ranks may not be negative"),
+            "more threads than a number has": (lambda: load(self.program, threads=1 << 80), "must be less than 2**63"),
+            "a timeout that is no number": (lambda: load(self.program, timeout=float("nan")), "timeout is nan, but must be a number of seconds"),
+            "a timeout that is text": (lambda: load(self.program, timeout="1"), "timeout is '1', but must be a number of seconds"),
+            "an entry that is a number": (lambda: load(self.program, entry=3), "entry is 3, but must be a str"),
+            "a path with a null character": (lambda: load(self.program + "\0"), "which has a null character"),
+            "weights with a null character": (lambda: load(self.program, weights="w\0"), "which has a null character"),
+            "a model that is none": (lambda: autopar.compile(None, self.program + "-none"), "the model is a NoneType: give the path of an ONNX file"),
+            "a recipe that is none": (lambda: autopar.Trainer(self.program, None), "the recipe is a NoneType"),
             "weights that are nowhere": (lambda: load(self.program, weights="/nowhere"), "/nowhere"),
             "a program that is nowhere": (lambda: load("/nowhere/model"), "/nowhere/model"),
             "a folder": (lambda: load(os.path.dirname(self.program)), os.path.dirname(self.program)),
@@ -133,7 +171,8 @@ class Wrong:
         uses = {"run": lambda session: session.run(self.inputs), "threads": lambda session: session.threads, "slots": lambda session: session.slots}
         faults = [(f"{name} of a closed session", lambda use=use: used_when_closed(use)) for name, use in uses.items()]
         return faults + [("submit of a closed session", self.submit_when_closed), ("a session of a thread that has ended", self.thread_ended),
-                         ("a session closed in another thread", self.closed_elsewhere), ("four threads of one session", self.threads), ("two sessions in two threads", self.two_sessions)]
+                         ("a session closed in another thread", self.closed_elsewhere), ("a session closed while threads call it", self.closed_under_calls),
+                         ("a request while a thread calls", self.submitted_under_calls), ("four threads of one session", self.threads), ("two sessions in two threads", self.two_sessions)]
 
     def submit_when_closed(self):
         session = autopar.load(self.program)
@@ -154,6 +193,43 @@ class Wrong:
         thread.start()
         thread.join()
         expect_error(lambda: session.run(self.inputs), "is closed")
+
+    def calling(self, session, until):
+        """Threads that call the session until it is closed, and what ended them."""
+        ends = []
+
+        def call():
+            try:
+                while not until.is_set():
+                    assert session.run(self.inputs)["y"].tobytes() == self.wanted.tobytes(), "another result"
+                ends.append("told to end")
+            except Exception as error:
+                ends.append(str(error))
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        return threads, ends
+
+    def closed_under_calls(self):
+        for _ in range(10):
+            session = autopar.load(self.program)
+            threads, ends = self.calling(session, threading.Event())
+            time.sleep(0.02)
+            session.close()
+            for thread in threads:
+                thread.join(10)
+            assert len(ends) == 3 and all("is closed" in end for end in ends), ends
+
+    def submitted_under_calls(self):
+        with autopar.load(self.program) as session:
+            until = threading.Event()
+            threads, ends = self.calling(session, until)
+            time.sleep(0.02)
+            assert all(session.submit(self.inputs).result(10)["y"].tobytes() == self.wanted.tobytes() for _ in range(20))
+            until.set()
+            for thread in threads:
+                thread.join(10)
+            assert ends == ["told to end"] * 3, ends
 
     def work(self, sessions, times=100):
         """Each in a thread of its own."""

@@ -1,0 +1,55 @@
+"""What callers give beside arrays: numbers, names and paths. What is of another kind is an error, not guessed."""
+
+import math
+import numbers
+import operator
+import os
+from typing import Iterable, List, Mapping, Optional
+
+from ._program import AutoparError
+
+
+def whole(name, number, least) -> int:
+    """The number, which must be whole, not too small, and fit into 64 bits."""
+    try:
+        value = operator.index(number)
+    except TypeError:
+        raise AutoparError(f"{name} is {number!r}, but must be a whole number") from None
+    if value < least:
+        raise AutoparError(f"{name} is {number}, but must be {least} or more")
+    if value >= 1 << 63:
+        raise AutoparError(f"{name} is {number}, but must be less than 2**63")
+    return value
+
+
+def seconds(name, value) -> float:
+    if not isinstance(value, numbers.Real) or math.isnan(value):
+        raise AutoparError(f"{name} is {value!r}, but must be a number of seconds")
+    return float(value)
+
+
+def text(name, value) -> Optional[str]:
+    if value is not None and not isinstance(value, str):
+        raise AutoparError(f"{name} is {value!r}, but must be a str")
+    return value
+
+
+def path(name, value) -> bytes:
+    """As the library takes it, which would read one with a null character up to that."""
+    encoded = os.fsencode(value)
+    if b"\0" in encoded:
+        raise AutoparError(f"{name} is {value!r}, which has a null character")
+    return encoded
+
+
+def output_names(wanted: Iterable[str]) -> List[str]:
+    """The names of outputs, of which one alone is not taken for a list of letters."""
+    if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable):
+        raise AutoparError(f"outputs are {wanted!r}: give a list of their names")
+    return list(wanted)
+
+
+def arrays_by_name(what, given, known) -> dict:
+    if given is not None and not isinstance(given, Mapping):
+        raise AutoparError(f"{what} are a {type(given).__name__}: give a dict of arrays by the names of the {what}, which are {known}")
+    return dict(given or {})

@@ -1,0 +1,86 @@
+//===- PythonApi.h - What calls from Python need of Python ------*- C++ -*-===//
+
+#ifndef AUTOPAR_RUNTIME_SESSION_PYTHONAPI_H
+#define AUTOPAR_RUNTIME_SESSION_PYTHONAPI_H
+
+#include "autopar/session.h"
+
+namespace autopar::runtime {
+
+/// CPython's PyObject. Nothing here looks into one, so that the library serves
+/// all versions of Python.
+struct PyObject;
+
+/// CPython's PyMethodDef, with all fields part of its stable ABI.
+struct PythonMethod {
+  const char *name;
+  PyObject *(*function)(PyObject *self, PyObject *argument);
+  int flags;
+  const char *doc;
+};
+inline constexpr int methodOfOneArgument = 0x8;
+
+/// CPython's Py_buffer, with all fields part of its stable ABI.
+struct PythonBuffer {
+  void *data;
+  PyObject *owner;
+  intptr_t bytes, elementBytes;
+  int isReadOnly, rank;
+  const char *format;
+  intptr_t *shape, *strides, *suboffsets;
+  void *internal;
+};
+/// What is asked of a buffer; one with a shape and no strides is dense.
+enum PythonBufferRequest { Writable = 0x1, WithFormat = 0x4, WithShape = 0x8 };
+
+/// Functions of CPython's stable ABI, whose addresses the package `autopar`
+/// hands over: the library is linked with no Python. _calls.py has their names
+/// in this order.
+struct PythonApi {
+  PyObject *(*typeOf)(PyObject *);               // PyObject_Type
+  PyObject *(*call)(PyObject *, PyObject *args); // PyObject_CallObject
+  PyObject *(*item)(PyObject *, PyObject *key);  // PyObject_GetItem
+  int (*getBuffer)(PyObject *, PythonBuffer *, int request);
+  void (*releaseBuffer)(PythonBuffer *);
+  PyObject *(*newDict)();
+  intptr_t (*dictSize)(PyObject *);
+  int (*dictSetItem)(PyObject *, PyObject *key, PyObject *value);
+  PyObject *(*tupleItem)(PyObject *, intptr_t); // borrowed
+  void (*retain)(PyObject *);                   // Py_IncRef
+  void (*release)(PyObject *);                  // Py_DecRef
+  void (*clearError)();
+  void *(*saveThread)(); // lets other threads run
+  void (*restoreThread)(void *);
+  PyObject *(*newFunction)(PythonMethod *, PyObject *self, PyObject *module);
+  PyObject *(*newCapsule)(void *, const char *name, void (*)(PyObject *));
+  void *(*capsulePointer)(PyObject *, const char *name);
+};
+
+/// Objects that a call uses.
+struct PythonObjects {
+  PyObject *none, *dictType, *arrayType;
+  PyObject *newArray;              // numpy.empty
+  PyObject *fail;                  // raises what autopar_error() says
+  PyObject *inputs;                // a tuple of names
+  PyObject *outputs, *outputKinds; // names; what newArray takes
+};
+
+} // namespace autopar::runtime
+
+extern "C" {
+/// For the package `autopar` alone: a function of a dict of arrays, which takes
+/// a step of the entry and returns a dict of new arrays; or returns None, and
+/// has done nothing, where the dict has not exactly one dense array of the
+/// right type for each input, another call is within it, or this process was
+/// forked. None, in place of a function: the entry has tensors that buffers
+/// cannot describe. Null: Python has an error.
+AUTOPAR_API autopar::runtime::PyObject *
+autopar_python_call(const autopar::runtime::PythonApi *python,
+                    const autopar::runtime::PythonObjects *objects,
+                    autopar_session *entry);
+/// Returns once no call of the function is under way; later ones return None.
+/// `self`: what the function has as `__self__`.
+AUTOPAR_API void autopar_python_end(autopar::runtime::PyObject *self);
+}
+
+#endif // AUTOPAR_RUNTIME_SESSION_PYTHONAPI_H
