@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "RandomGraph.h"
-#include "lib/Planning/BucketElimination.h"
-#include "lib/Planning/DualBound.h"
+#include "autopar/Planning/Solver/DualBound.h"
+#include "lib/Planning/Solver/BucketElimination.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;

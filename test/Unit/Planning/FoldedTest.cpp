@@ -1,6 +1,6 @@
 //===- FoldedTest.cpp - Repeated layers as one ----------------------------===//
 
-#include "autopar/Planning/Solver.h"
+#include "autopar/Planning/Solver/Solver.h"
 #include "gtest/gtest.h"
 #include <random>
 

@@ -1,8 +1,8 @@
 //===- MemoryCoreTest.cpp - What is left beside what memory holds ---------===//
 
-#include "lib/Planning/MemoryCore.h"
+#include "lib/Planning/Solver/MemoryCore.h"
 #include "RandomGraph.h"
-#include "autopar/Planning/Solver.h"
+#include "autopar/Planning/Solver/Solver.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -182,11 +182,11 @@ TEST(Solver, ProvesWhichPersistentTermsAreSplit) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     Tables tables(seed);
     const Problem &problem = tables.problem;
-    Outcomes outcomes;
+    Evaluator outcomes;
     outcomes.memoryLimit = problem.memoryLimit;
     outcomes.of = [&](ArrayRef<unsigned> choice) {
-      return Outcome{problem.secondsOf(choice),
-                     problem.persistentBytes(choice)};
+      return Evaluation{problem.secondsOf(choice),
+                        problem.persistentBytes(choice)};
     };
     Expected<Solution> found = Solver(problem, {}, outcomes).solve();
     ASSERT_TRUE(bool(found)) << toString(found.takeError());

@@ -1,7 +1,7 @@
 //===- MinimaTest.cpp - Vectorised minima against plain loops -------------===//
 
-#include "lib/Planning/Minima.h"
-#include "autopar/Planning/Problem.h"
+#include "lib/Planning/Solver/Minima.h"
+#include "autopar/Planning/Solver/Problem.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <random>

@@ -1,8 +1,10 @@
 //===- PlanFactsTest.cpp - What parts of a plan do, cost and hold ---------===//
 
-#include "autopar/Planning/PlanFacts.h"
+#include "autopar/Report/PlanFacts.h"
 #include "SmallModel.h"
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Constraints/WrittenMesh.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
+#include "autopar/Planning/Search/Search.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -67,7 +69,7 @@ TEST(PlanFacts, PartsOpsAndStagesAddUpToTheStep) {
   double parts = 0, ops = 0;
   for (const CostPart &part : facts.parts)
     parts += part.seconds;
-  for (const OpFacts &op : facts.ops)
+  for (const ExplainedOp &op : facts.ops)
     ops += op.compute + op.communication;
   EXPECT_NEAR(parts / plan.predictedStepSeconds, 1, 1e-9);
   EXPECT_NEAR(ops / plan.predictedStepSeconds, 1, 1e-9);

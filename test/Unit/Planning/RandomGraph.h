@@ -3,9 +3,9 @@
 #ifndef AUTOPAR_TEST_UNIT_PLANNING_RANDOMGRAPH_H
 #define AUTOPAR_TEST_UNIT_PLANNING_RANDOMGRAPH_H
 
-#include "autopar/Planning/Elimination.h"
-#include "lib/Planning/BoundedSearch.h"
-#include "lib/Planning/DeadEnds.h"
+#include "autopar/Planning/Solver/DeadEnds.h"
+#include "autopar/Planning/Solver/Elimination.h"
+#include "lib/Planning/Solver/BoundedSearch.h"
 #include <random>
 
 namespace autopar {

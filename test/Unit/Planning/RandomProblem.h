@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_TEST_UNIT_PLANNING_RANDOMPROBLEM_H
 #define AUTOPAR_TEST_UNIT_PLANNING_RANDOMPROBLEM_H
 
-#include "autopar/Planning/Problem.h"
+#include "autopar/Planning/Solver/Problem.h"
 #include <random>
 #include <utility>
 

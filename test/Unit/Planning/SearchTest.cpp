@@ -1,12 +1,14 @@
 //===- SearchTest.cpp - Whole plans of a small model ----------------------===//
 
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Search/Search.h"
 #include "Requests.h"
 #include "SmallModel.h"
-#include "autopar/Planning/BuildProblem.h"
-#include "autopar/Planning/Explain.h"
-#include "autopar/Planning/Solver.h"
-#include "lib/Planning/Stages.h"
+#include "autopar/Planning/Constraints/MicroBatches.h"
+#include "autopar/Planning/Model/BatchSize.h"
+#include "autopar/Planning/Search/BuildProblem.h"
+#include "autopar/Planning/Search/PlanCost.h"
+#include "autopar/Planning/Solver/Solver.h"
+#include "lib/Planning/Search/Stages.h"
 #include "gtest/gtest.h"
 #include <set>
 

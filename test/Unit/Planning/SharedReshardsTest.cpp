@@ -1,10 +1,10 @@
 //===- SharedReshardsTest.cpp - What several readers share counts once ----===//
 
-#include "autopar/Planning/SharedReshards.h"
+#include "autopar/Planning/Plan/SharedReshards.h"
 #include "Requests.h"
 #include "SmallModel.h"
-#include "autopar/Planning/PlanFacts.h"
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Search/Search.h"
+#include "autopar/Report/PlanFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 
@@ -94,7 +94,7 @@ TEST(SharedReshards, CountOnceInCollectivesSecondsAndTables) {
   EXPECT_NEAR(facts.changes[0].stepSeconds / it.plan.predictedStepSeconds, 1,
               1e-9);
   double ofOps = 0;
-  for (const OpFacts &op : facts.ops)
+  for (const ExplainedOp &op : facts.ops)
     ofOps += op.compute + op.communication;
   EXPECT_NEAR(ofOps / it.plan.predictedStepSeconds, 1, 1e-9);
 }

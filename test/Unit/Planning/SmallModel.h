@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
 #define AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
 
-#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Model/ModelGraph.h"
 
 namespace autopar {
 

@@ -1,8 +1,8 @@
 //===- SolverTest.cpp - Solvers against exhaustive search -----------------===//
 
-#include "autopar/Planning/Solver.h"
+#include "autopar/Planning/Solver/Solver.h"
 #include "RandomProblem.h"
-#include "autopar/Planning/Elimination.h"
+#include "autopar/Planning/Solver/Elimination.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -234,11 +234,11 @@ TEST(Solver, TakesTheFastestThatFits) {
 }
 
 /// The best outcome over all choices; kIllegal: none fits.
-static double bestOutcome(const Problem &problem, const Outcomes &outcomes) {
+static double bestOutcome(const Problem &problem, const Evaluator &outcomes) {
   double best = kIllegal;
   std::vector<unsigned> choice(problem.nodes.size(), 0);
   for (size_t node = 0; node < choice.size();) {
-    Outcome outcome = outcomes.of(choice);
+    Evaluation outcome = outcomes.of(choice);
     if (outcome.bytes <= outcomes.memoryLimit)
       best = std::min(best, outcome.seconds);
     for (node = 0; node < choice.size() &&
@@ -251,11 +251,11 @@ static double bestOutcome(const Problem &problem, const Outcomes &outcomes) {
 
 /// What is held all the time, and more or less than rows say beside that; from
 /// half of the seconds upwards. `problem` must outlive them.
-static Outcomes randomOutcomes(const Problem &problem, unsigned seed) {
-  Outcomes outcomes;
+static Evaluator randomOutcomes(const Problem &problem, unsigned seed) {
+  Evaluator outcomes;
   outcomes.leastShare = seed % 2 ? 1 : 0.5;
   outcomes.memoryLimit = problem.memoryLimit;
-  outcomes.of = [&problem, seed](ArrayRef<unsigned> choice) -> Outcome {
+  outcomes.of = [&problem, seed](ArrayRef<unsigned> choice) -> Evaluation {
     unsigned mark = 0;
     for (unsigned c : choice)
       mark = 5 * mark + c;
@@ -275,7 +275,7 @@ TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
     Problem problem = randomProblem(seed, /*memory=*/true);
     if (seed % 4 < 2)
       problem.persistent.clear();
-    Outcomes outcomes = randomOutcomes(problem, seed);
+    Evaluator outcomes = randomOutcomes(problem, seed);
     double best = bestOutcome(problem, outcomes);
     Expected<Solution> found = Solver(problem, {}, outcomes).solve();
     ASSERT_EQ(bool(found), best < kIllegal) << "seed " << seed;
@@ -286,7 +286,7 @@ TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
     ++solved;
     EXPECT_DOUBLE_EQ(found->seconds, best) << "seed " << seed;
     EXPECT_EQ(found->gap(), 0) << "seed " << seed;
-    Outcome outcome = outcomes.of(found->choice);
+    Evaluation outcome = outcomes.of(found->choice);
     EXPECT_EQ(outcome.seconds, found->seconds) << "seed " << seed;
     EXPECT_EQ(outcome.bytes, found->peakBytes) << "seed " << seed;
     misled += problem.peakBytes(found->choice) > problem.memoryLimit;
@@ -300,7 +300,7 @@ TEST(Solver, BoundsOfOutcomesHold) {
   unsigned solved = 0, without = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     Problem problem = randomProblem(seed, /*memory=*/true);
-    Outcomes outcomes = randomOutcomes(problem, seed);
+    Evaluator outcomes = randomOutcomes(problem, seed);
     double best = bestOutcome(problem, outcomes);
     if (seed % 4 < 2)
       problem.memoryLimit = 0; // of some devices it is not known

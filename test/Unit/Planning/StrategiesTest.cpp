@@ -1,6 +1,6 @@
 //===- StrategiesTest.cpp - Ways to run ops -------------------------------===//
 
-#include "lib/Planning/Strategies.h"
+#include "autopar/Planning/Model/Strategies.h"
 #include "SmallModel.h"
 #include "gtest/gtest.h"
 

@@ -1,13 +1,12 @@
 //===- TrialsTest.cpp - Meshes that are tried -----------------------------===//
 
-#include "lib/Planning/Trials.h"
+#include "lib/Planning/Search/Trials.h"
 #include "Requests.h"
 #include "SmallModel.h"
-#include "autopar/Planning/BuildProblem.h"
-#include "autopar/Planning/Explain.h"
-#include "autopar/Planning/Solver.h"
-#include "lib/Planning/StageBound.h"
-#include "lib/Planning/StagePlaces.h"
+#include "autopar/Planning/Search/BuildProblem.h"
+#include "autopar/Planning/Search/StagePlaces.h"
+#include "autopar/Planning/Solver/Solver.h"
+#include "autopar/Planning/Solver/StageBound.h"
 #include "gtest/gtest.h"
 #include <numeric>
 #include <random>
