@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProblemBuilder.h"
+#include "StageBound.h"
 #include "autopar/Planning/Model/Strategies.h"
 #include "autopar/Planning/Solver/DualBound.h"
-#include "autopar/Planning/Solver/StageBound.h"
 #include "llvm/ADT/STLExtras.h"
 #include <set>
 

@@ -1,12 +1,10 @@
 //===- TrialProblem.cpp - The best plan of one trial ----------------------===//
 
 #include "TrialProblem.h"
-#include "Stages.h"
+#include "StageBound.h"
 #include "autopar/Planning/Constraints/AskAsBefore.h"
 #include "autopar/Planning/Constraints/KeepDecisions.h"
-#include "autopar/Planning/Plan/PredictMemory.h"
 #include "autopar/Planning/Search/StagePlaces.h"
-#include "autopar/Planning/Solver/StageBound.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -39,12 +37,14 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
   if (!built)
     return built.takeError();
   result->built = std::move(*built);
-  auto finished = [it = result.get()](ArrayRef<unsigned> choice) {
-    return it->finish(choice);
+  result->evaluator = std::make_unique<PlanEvaluator>(
+      result->question, *result->built, trial, settings.request.memoryLimit);
+  auto evaluate = [&plans = *result->evaluator](ArrayRef<unsigned> choice) {
+    return plans.evaluate(choice);
   };
   result->solver = std::make_unique<Solver>(
       result->problem(), settings.options,
-      Evaluator{finished, leastShare(trial), result->memoryLimit()});
+      Evaluator{evaluate, leastShare(trial), result->evaluator->memoryLimit()});
   return std::move(result);
 }
 
@@ -66,9 +66,10 @@ Error TrialProblem::limit() {
 SolvedTrial TrialProblem::solve(double secondsToBeat) {
   SolvedTrial solved{solvePlan(secondsToBeat)};
   solved.lowerBound = lowerBound;
-  solved.memoryBinds = (seen.found < kIllegal && !seen.fits) || isTooFull;
+  solved.memoryBinds =
+      (seen.found < kIllegal && !seen.fits) || evaluator->isTooFull();
   solved.secondsToBeat = secondsToBeat;
-  solved.isRough = isRough;
+  solved.isRough = solver->isRough();
   return solved;
 }
 
@@ -90,56 +91,6 @@ double TrialProblem::leastOfStages(double secondsToBeat) const {
       leastOfSlowestStage(costs, (secondsToBeat - alone) / ofSlowest));
 }
 
-Plan TrialProblem::emptyPlan() const {
-  Plan plan;
-  plan.stages = trial.candidate.stages;
-  plan.microBatches = trial.microBatches;
-  plan.objective = trial.objective;
-  return plan;
-}
-
-/// Cut into stages, and with the memory that Partition and Schedule will make
-/// of it: a problem's rows are close to that, not equal.
-Evaluation TrialProblem::finish(ArrayRef<unsigned> choice) {
-  int64_t asked = settings.request.memoryLimit;
-  Plan &plan = draft.plan;
-  built->writeDecisions(choice, plan, draft.choice);
-  draft.choice = choice.vec();
-  if (plan.stages == 1) {
-    plan.predictedStepSeconds = problem().undeferredSecondsOf(choice);
-    predictMemory(settings.graph, plan);
-  } else if (Error error = cutStages(settings.graph, built->opSeconds(choice),
-                                     asked, question.limits, plan)) {
-    handleAllErrors(
-        std::move(error), [](const NotEnoughMemory &) {},
-        [&](const ErrorInfoBase &what) { complaint = what.message(); });
-    return {kIllegal, std::numeric_limits<int64_t>::max()};
-  }
-  StagePlaces places(trial.cluster, trial.pipeline());
-  int64_t excess = excessBytes(plan, places, asked);
-  // Of devices that differ, as if all had the least.
-  Evaluation outcome{plan.predictedStepSeconds,
-                     memoryLimit() ? memoryLimit() + excess
-                                   : plan.predictedPeakMemoryBytes};
-  isTooFull |= excess > 0;
-  if (excess <= 0 &&
-      (!best || outcome.seconds < best->plan.predictedStepSeconds)) {
-    if (!best)
-      best = Finished{emptyPlan(), {}};
-    std::swap(*best, draft);
-  }
-  return outcome;
-}
-
-/// Whether all but what is deferred is chosen so.
-static bool isSamePlan(const Problem &problem, ArrayRef<unsigned> a,
-                       ArrayRef<unsigned> b) {
-  for (const auto &[index, node] : enumerate(problem.nodes))
-    if (!node.deferred && a[index] != b[index])
-      return false;
-  return true;
-}
-
 /// Says into how many micro-batches the batch was cut when no plan was found.
 static Error withMicroBatches(Error error, int64_t microBatches) {
   if (microBatches == 1 || error.isA<NotEnoughMemory>() ||
@@ -149,45 +100,49 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
                            Twine(microBatches) + " micro-batches");
 }
 
-/// A plan that is no better than what is known may lack its stages.
-Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
-  Expected<Solution> solution = solver->solve(secondsToBeat);
-  isRough = solver->isRough();
-  if (!solution)
-    return handleErrors(
-        withMicroBatches(solution.takeError(), trial.microBatches),
-        [&](std::unique_ptr<NothingCheaper> what) {
-          lowerBound = what->lowerBound;
-          return Error(std::move(what));
-        },
-        [&](std::unique_ptr<NotEnoughMemory> what) {
-          lowerBound = what->lowerBound;
-          // Nothing was cut into stages, which may have a reason of its own.
-          return what->leastBytes > 0 || complaint.empty()
-                     ? Error(std::move(what))
-                     : createStringError(complaint);
-        });
-  lowerBound = solution->lowerBound;
-  if (best && !isSamePlan(problem(), best->choice, solution->choice)) {
-    best.reset();
-    finish(solution->choice);
-    if (!best)
-      return make_error<NothingCheaper>(lowerBound);
-  }
-  Plan plan = best ? std::move(best->plan) : emptyPlan();
-  plan.strategy = stringifyStrategies(settings.request.strategies);
-  if (best) {
-    built->writeDecisions(solution->choice, plan, best->choice);
-    plan.lowerBoundSeconds = lowerBound;
-    return plan;
-  }
-  built->writePlan(*solution, plan);
-  plan.lowerBoundSeconds = lowerBound;
+/// Keeps the bound of an error of the solver, and says why there are no stages.
+Error TrialProblem::explain(Error error) {
+  return handleErrors(
+      withMicroBatches(std::move(error), trial.microBatches),
+      [&](std::unique_ptr<NothingCheaper> what) {
+        lowerBound = what->lowerBound;
+        return Error(std::move(what));
+      },
+      [&](std::unique_ptr<NotEnoughMemory> what) {
+        lowerBound = what->lowerBound;
+        // Nothing was cut into stages, which may have a reason of its own.
+        const std::string &complaint = evaluator->complaint();
+        return what->leastBytes > 0 || complaint.empty()
+                   ? Error(std::move(what))
+                   : createStringError(complaint);
+      });
+}
+
+/// Without stages: it is no better than what is known.
+Plan TrialProblem::estimatedPlan(const Solution &solution) const {
+  Plan plan = emptyPlan(trial);
+  built->writePlan(solution, plan);
   plan.predictedStepSeconds *= leastShare(trial);
   plan.predictedPeakMemoryBytes /= plan.stages;
-  if (plan.predictedStepSeconds < secondsToBeat) // it has no stages
-    return make_error<NothingCheaper>(lowerBound);
   return plan;
+}
+
+Expected<Plan> TrialProblem::solvePlan(double secondsToBeat) {
+  Expected<Solution> solution = solver->solve(secondsToBeat);
+  if (!solution)
+    return explain(solution.takeError());
+  lowerBound = solution->lowerBound;
+  std::optional<Plan> plan;
+  if (solution->isEvaluated)
+    plan = evaluator->planOf(solution->choice);
+  else if (Plan estimated = estimatedPlan(*solution);
+           estimated.predictedStepSeconds >= secondsToBeat)
+    plan = std::move(estimated);
+  if (!plan)
+    return make_error<NothingCheaper>(lowerBound);
+  plan->strategy = stringifyStrategies(settings.request.strategies);
+  plan->lowerBoundSeconds = lowerBound;
+  return std::move(*plan);
 }
 
 } // namespace autopar

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_SEARCH_TRIALPROBLEM_H
 #define AUTOPAR_LIB_PLANNING_SEARCH_TRIALPROBLEM_H
 
-#include "Trials.h"
+#include "EvaluatePlan.h"
 #include "autopar/Planning/Search/BuildProblem.h"
 
 namespace autopar {
@@ -51,31 +51,18 @@ private:
       : settings(settings), trial(trial), question(std::move(question)) {}
 
   llvm::Error limit();
-  Evaluation finish(llvm::ArrayRef<unsigned> choice);
-  Plan emptyPlan() const;
+  llvm::Error explain(llvm::Error error);
   llvm::Expected<Plan> solvePlan(double secondsToBeat);
-  int64_t memoryLimit() const {
-    int64_t asked = settings.request.memoryLimit;
-    return asked ? asked : trial.cluster.memoryBytes();
-  }
-
-  struct Finished {
-    Plan plan;
-    std::vector<unsigned> choice;
-  };
+  Plan estimatedPlan(const Solution &solution) const;
 
   const TrialSettings &settings;
   const Trial &trial;
   PlanQuestion question;
   std::unique_ptr<PlanProblem> built;
+  std::unique_ptr<PlanEvaluator> evaluator;
   std::unique_ptr<Solver> solver;
   Solver::Outlook seen = {};
-  double lowerBound = kIllegal;       // of what was solved
-  Finished draft = {emptyPlan(), {}}; // the last one
-  std::optional<Finished> best;       // of those that fit
-  std::string complaint;              // of those that are none
-  bool isTooFull = false;             // some of those finished did not fit
-  bool isRough = false;               // Solver::isRough
+  double lowerBound = kIllegal; // of what was solved
 };
 
 } // namespace autopar

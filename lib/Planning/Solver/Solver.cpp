@@ -1,7 +1,7 @@
 //===- Solver.cpp - The best choices of a problem -------------------------===//
 
 #include "autopar/Planning/Solver/Solver.h"
-#include "MemorySearch.h"
+#include "ChoiceSearch.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -71,61 +71,78 @@ static Problem withoutDeferred(const Problem &problem,
 //===----------------------------------------------------------------------===//
 
 Solver::Solver(const Problem &problem, const SolverOptions &options,
-               std::optional<Evaluator> outcomes)
-    : problem(problem), options(options), outcomes(std::move(outcomes)) {
+               std::optional<Evaluator> evaluator)
+    : problem(problem), options(options), evaluator(std::move(evaluator)) {
   if (any_of(problem.nodes, [](const auto &node) { return node.deferred; }))
     part = withoutDeferred(problem, kept);
-  first = std::make_unique<MemorySearch>(kept.empty() ? problem : part,
-                                         this->options, ofKept());
+  partEvaluator = evaluatorOfKept();
+  relaxation = std::make_unique<Relaxation>(kept.empty() ? problem : part,
+                                            this->options);
 }
 
-/// Evaluator of choices of the nodes that are not deferred: they depend on
+Solver::~Solver() = default;
+
+/// Evaluates choices of the nodes that are not deferred: evaluations depend on
 /// these alone.
-std::optional<Evaluator> Solver::ofKept() const {
-  if (!outcomes || kept.empty())
-    return outcomes;
-  Evaluator ofPart = *outcomes;
-  ofPart.of = [this](ArrayRef<unsigned> choice) {
+std::optional<Evaluator> Solver::evaluatorOfKept() const {
+  if (!evaluator || kept.empty())
+    return evaluator;
+  Evaluator ofPart = *evaluator;
+  ofPart.evaluate = [this](ArrayRef<unsigned> choice) {
     std::vector<unsigned> all(problem.nodes.size(), 0);
     for (auto [node, c] : zip_equal(kept, choice))
       all[node] = c;
-    return outcomes->of(all);
+    return evaluator->evaluate(all);
   };
   return ofPart;
 }
 
-Solver::~Solver() = default;
+MemoryQuestion Solver::questionOfKept(double cutoff) const {
+  return {kept.empty() ? problem : part, options,
+          partEvaluator ? &*partEvaluator : nullptr, cutoff};
+}
 
 Solver::Outlook Solver::look(double cutoff) {
   if (Error error = problem.check()) { // solve() says which
     consumeError(std::move(error));
     return {kIllegal, 0, false};
   }
-  const EliminationResult &relaxed = first->relax(cutoff);
-  const Problem &looked = kept.empty() ? problem : part;
-  return {relaxed.cost, relaxed.lowerBound,
-          relaxed.cost < kIllegal &&
-              (!looked.memoryLimit ||
-               looked.peakBytes(relaxed.choice) <= looked.memoryLimit)};
+  MemoryQuestion question = questionOfKept(cutoff);
+  SearchWork work;
+  const RelaxedResult &relaxed = relaxation->first(question, work);
+  bool fits = relaxed.cost < kIllegal &&
+              question.fitsRows(relaxed.choice, question.problem.memoryLimit);
+  return {relaxed.cost, relaxed.lowerBound, fits};
+}
+
+/// Without a first look.
+static Expected<Solution> searchAnew(const Problem &problem,
+                                     const SolverOptions &options,
+                                     const Evaluator *evaluator) {
+  Relaxation relaxation(problem, options);
+  bool isRough = false;
+  return searchChoice({problem, options, evaluator, kIllegal}, relaxation,
+                      isRough);
 }
 
 /// The best of the deferred beside the others; nullopt: they do not fit there.
 std::optional<Solution> Solver::withDeferred(const Solution &ofKept) const {
   Problem rest = problem;
-  if (outcomes)
+  if (evaluator)
     rest.memoryLimit = 0;
   for (const auto &[node, choice] : zip_equal(kept, ofKept.choice))
     for (size_t other = 0; other < rest.nodes[node].choices(); ++other)
       if (other != choice)
         rest.nodes[node].seconds[other] = kIllegal;
-  Expected<Solution> whole = MemorySearch(rest, options).run(kIllegal);
+  Expected<Solution> whole = searchAnew(rest, options, nullptr);
   if (!whole) {
     consumeError(whole.takeError());
     return std::nullopt;
   }
-  if (outcomes) {
+  if (evaluator) {
     whole->seconds = ofKept.seconds;
     whole->peakBytes = ofKept.peakBytes;
+    whole->isEvaluated = ofKept.isEvaluated;
   }
   return std::move(*whole);
 }
@@ -134,14 +151,15 @@ std::optional<Solution> Solver::withDeferred(const Solution &ofKept) const {
 /// it.
 Expected<Solution> Solver::solveWhole(double cutoff) {
   part.memoryLimit = problem.memoryLimit;
-  Expected<Solution> ofPart = first->run(cutoff);
+  Expected<Solution> ofPart =
+      searchChoice(questionOfKept(cutoff), *relaxation, rough);
   if (!ofPart || kept.empty())
     return ofPart;
   // What is deferred must not cut off a solution.
   std::optional<Solution> inTwo = withDeferred(*ofPart);
   Expected<Solution> solution =
       inTwo ? Expected<Solution>(std::move(*inTwo))
-            : MemorySearch(problem, options, outcomes).run(kIllegal);
+            : searchAnew(problem, options, evaluator ? &*evaluator : nullptr);
   if (solution)
     solution->lowerBound = std::min(ofPart->lowerBound, solution->seconds);
   return solution;
@@ -153,13 +171,11 @@ Expected<Solution> Solver::solve(double cutoff) {
   Expected<Solution> solution = solveWhole(cutoff);
   if (!solution)
     return solution;
-  if (Error error = outcomes ? verifyChoices(problem, *solution)
-                             : verify(problem, *solution))
+  if (Error error = evaluator ? verifyChoices(problem, *solution)
+                              : verify(problem, *solution))
     return std::move(error);
   return solution;
 }
-
-bool Solver::isRough() const { return first->isRough(); }
 
 Expected<Solution> solveExhaustively(const Problem &problem) {
   if (Error error = problem.check())

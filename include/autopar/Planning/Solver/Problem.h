@@ -93,6 +93,8 @@ struct Solution {
   int64_t peakBytes = 0;
   /// No choices that fit the memory limit take less, what is deferred left out.
   double lowerBound = 0;
+  /// Whether seconds and bytes are those of an evaluator, not the problem's.
+  bool isEvaluated = false;
   /// 0 where the solution is proved to be best.
   double gap() const {
     return seconds > lowerBound ? (seconds - lowerBound) / seconds : 0;

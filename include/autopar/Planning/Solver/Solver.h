@@ -10,7 +10,8 @@
 
 namespace autopar {
 
-class MemorySearch;
+class Relaxation;
+struct MemoryQuestion;
 
 struct SolverOptions {
   /// Largest elimination table; beyond it the search is a heuristic with a gap.
@@ -27,20 +28,21 @@ struct SolverOptions {
   Effort effort = Effort::Quick;
 };
 
-/// What choices come to.
+/// The seconds and the bytes per device of a choice.
 struct Evaluation {
   double seconds = kIllegal;
   int64_t bytes = 0;
 };
 
-/// What choices really come to, where a problem's seconds and rows of memory
-/// only estimate it: seconds of what is not deferred.
+/// Tells what choices really take and hold, where a problem's seconds and rows
+/// of memory only estimate it.
 struct Evaluator {
-  std::function<Evaluation(llvm::ArrayRef<unsigned> choice)> of;
-  /// Nothing takes less than this times the problem's seconds, or holds less
+  /// Depends on the choice alone; seconds without those of deferred nodes.
+  std::function<Evaluation(llvm::ArrayRef<unsigned> choice)> evaluate;
+  /// No choice takes less than this times the problem's seconds, or holds less
   /// than its persistent terms.
   double leastShare = 1;
-  int64_t memoryLimit = 0; // of their bytes; 0: none
+  int64_t memoryLimit = 0; // of evaluated bytes; 0: none
 };
 
 /// Whatever is chosen reaches the cutoff, or is likely to: proved is only that
@@ -80,10 +82,10 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
 /// tells whether a second is worth while.
 class Solver {
 public:
-  /// `problem` must outlive this. `outcomes`: what counts in place of its
-  /// seconds and bytes, which then lead the search.
+  /// `problem` must outlive this. The seconds and bytes of `evaluator` count in
+  /// place of the problem's, which then lead the search.
   explicit Solver(const Problem &problem, const SolverOptions &options = {},
-                  std::optional<Evaluator> outcomes = std::nullopt);
+                  std::optional<Evaluator> evaluator = std::nullopt);
   ~Solver();
 
   /// Of all that is not deferred, in seconds of the problem.
@@ -97,25 +99,28 @@ public:
   Outlook look(double cutoff = kIllegal);
 
   /// The cheapest choices within the memory limit; verified. NotEnoughMemory
-  /// where none fits. Seconds, bytes and the bound are those of outcomes, if
-  /// there are any; choices that reach the cutoff keep those of the problem.
+  /// where none fits. Seconds, bytes and the bound are the evaluator's, if
+  /// there is one; choices that reach the cutoff keep those of the problem.
   llvm::Expected<Solution> solve(double cutoff = kIllegal);
   /// Whether a thorough search may find something better than what was solved.
-  bool isRough() const;
+  bool isRough() const { return rough; }
 
 private:
-  std::optional<Evaluator> ofKept() const;
+  std::optional<Evaluator> evaluatorOfKept() const;
+  MemoryQuestion questionOfKept(double cutoff) const;
   llvm::Expected<Solution> solveWhole(double cutoff);
   std::optional<Solution> withDeferred(const Solution &ofKept) const;
 
   const Problem &problem;
   SolverOptions options;
-  std::optional<Evaluator> outcomes;
-  /// What is not deferred, and the numbers of its nodes; empty where nothing is
-  /// deferred.
+  std::optional<Evaluator> evaluator;
+  /// What is not deferred, the numbers of its nodes, and its evaluator; empty
+  /// where nothing is deferred.
   Problem part;
   std::vector<unsigned> kept;
-  std::unique_ptr<MemorySearch> first;
+  std::optional<Evaluator> partEvaluator;
+  std::unique_ptr<Relaxation> relaxation; // of what is not deferred
+  bool rough = false;
 };
 
 /// Tries every combination: the oracle of tests.

@@ -1,7 +1,7 @@
 //===- StageBound.h - What the slowest stage takes at least -----*- C++ -*-===//
 
-#ifndef AUTOPAR_PLANNING_SOLVER_STAGEBOUND_H
-#define AUTOPAR_PLANNING_SOLVER_STAGEBOUND_H
+#ifndef AUTOPAR_LIB_PLANNING_SEARCH_STAGEBOUND_H
+#define AUTOPAR_LIB_PLANNING_SEARCH_STAGEBOUND_H
 
 #include "autopar/Planning/Solver/Problem.h"
 
@@ -44,4 +44,4 @@ double leastOfSlowestStage(const StageBoundCosts &costs, double limit);
 
 } // namespace autopar
 
-#endif // AUTOPAR_PLANNING_SOLVER_STAGEBOUND_H
+#endif // AUTOPAR_LIB_PLANNING_SEARCH_STAGEBOUND_H

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "autopar/Planning/Solver/StageBound.h"
+#include "StageBound.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
