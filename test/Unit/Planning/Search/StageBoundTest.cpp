@@ -1,6 +1,6 @@
 //===- StageBoundTest.cpp - Bounds of stages against all ways to cut ------===//
 
-#include "autopar/Planning/Solver/StageBound.h"
+#include "lib/Planning/Search/StageBound.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 #include <functional>

@@ -1,7 +1,7 @@
 //===- RandomProblem.h - Problems that all solvers are tried on -----------===//
 
-#ifndef AUTOPAR_TEST_UNIT_PLANNING_RANDOMPROBLEM_H
-#define AUTOPAR_TEST_UNIT_PLANNING_RANDOMPROBLEM_H
+#ifndef AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMPROBLEM_H
+#define AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMPROBLEM_H
 
 #include "autopar/Planning/Solver/Problem.h"
 #include <random>
@@ -74,4 +74,4 @@ inline Problem randomProblem(unsigned seed, bool memory, bool dense = false) {
 
 } // namespace autopar
 
-#endif // AUTOPAR_TEST_UNIT_PLANNING_RANDOMPROBLEM_H
+#endif // AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMPROBLEM_H

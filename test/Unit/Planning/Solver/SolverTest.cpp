@@ -164,44 +164,6 @@ TEST(Solver, GapIsTheShareThatMayBeSaved) {
   EXPECT_EQ((Solution{{}, 0, 0, 0}.gap()), 0);
 }
 
-/// Rows say what changes; what each holds is the same, told by changes or
-/// whole.
-TEST(Problem, RowsHoldWhatHasBegunAndNotEnded) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
-    Problem problem = randomProblem(seed, /*memory=*/true);
-    std::vector<unsigned> choice;
-    for (const ProblemNode &node : problem.nodes)
-      choice.push_back(seed % node.choices());
-    std::vector<int64_t> held(problem.nodes.size(), 0);
-    int64_t most = 0, sum = 0;
-    for (size_t index = 0; index < problem.rows.size(); ++index) {
-      const MemoryRow &row = problem.rowAt(index);
-      for (const MemoryTerm &term : row.begins)
-        held[term.index] += term.count;
-      int64_t bytes = 0;
-      for (const auto &[node, count] : enumerate(held))
-        bytes += count * problem.nodes[node].bytes[choice[node]];
-      bytes += problem.bytesOf(choice, {{}, row.edges});
-      EXPECT_EQ(problem.bytesOf(choice, problem.termsOf(index)), bytes);
-      most = std::max(most, bytes);
-      sum += bytes;
-      for (const MemoryTerm &term : row.ends)
-        held[term.index] -= term.count;
-    }
-    EXPECT_EQ(problem.bytesOf(choice, problem.termsOfAll()), sum);
-    EXPECT_EQ(problem.peakBytes(choice),
-              problem.persistentBytes(choice) + most);
-  }
-}
-
-TEST(Problem, NothingEndsThatDidNotBegin) {
-  Problem problem;
-  problem.nodes = {{"a", {1}, {1}}};
-  problem.rowKinds = {{{{0, 1}}, {}, {{0, 1}}}, {{}, {}, {{0, 1}}}};
-  problem.rows = {0, 1};
-  EXPECT_EQ(toString(problem.check()), "a: ends to be held before it begins");
-}
-
 /// As the limit falls from what the fastest takes, the fastest that fits takes
 /// longer; below what anything takes the error says the least.
 TEST(Solver, TakesTheFastestThatFits) {
@@ -234,13 +196,14 @@ TEST(Solver, TakesTheFastestThatFits) {
 }
 
 /// The best outcome over all choices; kIllegal: none fits.
-static double bestOutcome(const Problem &problem, const Evaluator &outcomes) {
+static double bestEvaluation(const Problem &problem,
+                             const Evaluator &evaluator) {
   double best = kIllegal;
   std::vector<unsigned> choice(problem.nodes.size(), 0);
   for (size_t node = 0; node < choice.size();) {
-    Evaluation outcome = outcomes.of(choice);
-    if (outcome.bytes <= outcomes.memoryLimit)
-      best = std::min(best, outcome.seconds);
+    Evaluation evaluation = evaluator.evaluate(choice);
+    if (evaluation.bytes <= evaluator.memoryLimit)
+      best = std::min(best, evaluation.seconds);
     for (node = 0; node < choice.size() &&
                    ++choice[node] == problem.nodes[node].choices();
          ++node)
@@ -251,11 +214,12 @@ static double bestOutcome(const Problem &problem, const Evaluator &outcomes) {
 
 /// What is held all the time, and more or less than rows say beside that; from
 /// half of the seconds upwards. `problem` must outlive them.
-static Evaluator randomOutcomes(const Problem &problem, unsigned seed) {
-  Evaluator outcomes;
-  outcomes.leastShare = seed % 2 ? 1 : 0.5;
-  outcomes.memoryLimit = problem.memoryLimit;
-  outcomes.of = [&problem, seed](ArrayRef<unsigned> choice) -> Evaluation {
+static Evaluator randomEvaluator(const Problem &problem, unsigned seed) {
+  Evaluator evaluator;
+  evaluator.leastShare = seed % 2 ? 1 : 0.5;
+  evaluator.memoryLimit = problem.memoryLimit;
+  evaluator.evaluate = [&problem,
+                        seed](ArrayRef<unsigned> choice) -> Evaluation {
     unsigned mark = 0;
     for (unsigned c : choice)
       mark = 5 * mark + c;
@@ -265,7 +229,7 @@ static Evaluator randomOutcomes(const Problem &problem, unsigned seed) {
     return {problem.secondsOf(choice) * share,
             held + beside * int64_t(3 + mark % 4) / 4};
   };
-  return outcomes;
+  return evaluator;
 }
 
 /// What counts is what choices come to.
@@ -275,9 +239,9 @@ TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
     Problem problem = randomProblem(seed, /*memory=*/true);
     if (seed % 4 < 2)
       problem.persistent.clear();
-    Evaluator outcomes = randomOutcomes(problem, seed);
-    double best = bestOutcome(problem, outcomes);
-    Expected<Solution> found = Solver(problem, {}, outcomes).solve();
+    Evaluator evaluator = randomEvaluator(problem, seed);
+    double best = bestEvaluation(problem, evaluator);
+    Expected<Solution> found = Solver(problem, {}, evaluator).solve();
     ASSERT_EQ(bool(found), best < kIllegal) << "seed " << seed;
     if (!found) {
       consumeError(found.takeError());
@@ -286,9 +250,9 @@ TEST(Solver, OutcomesTakeThePlaceOfEstimates) {
     ++solved;
     EXPECT_DOUBLE_EQ(found->seconds, best) << "seed " << seed;
     EXPECT_EQ(found->gap(), 0) << "seed " << seed;
-    Evaluation outcome = outcomes.of(found->choice);
-    EXPECT_EQ(outcome.seconds, found->seconds) << "seed " << seed;
-    EXPECT_EQ(outcome.bytes, found->peakBytes) << "seed " << seed;
+    Evaluation evaluation = evaluator.evaluate(found->choice);
+    EXPECT_EQ(evaluation.seconds, found->seconds) << "seed " << seed;
+    EXPECT_EQ(evaluation.bytes, found->peakBytes) << "seed " << seed;
     misled += problem.peakBytes(found->choice) > problem.memoryLimit;
   }
   EXPECT_GT(solved, 200u);
@@ -300,13 +264,13 @@ TEST(Solver, BoundsOfOutcomesHold) {
   unsigned solved = 0, without = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     Problem problem = randomProblem(seed, /*memory=*/true);
-    Evaluator outcomes = randomOutcomes(problem, seed);
-    double best = bestOutcome(problem, outcomes);
+    Evaluator evaluator = randomEvaluator(problem, seed);
+    double best = bestEvaluation(problem, evaluator);
     if (seed % 4 < 2)
       problem.memoryLimit = 0; // of some devices it is not known
     SolverOptions options;
     options.branchWork = options.multiplierWork = seed % 8 < 4 ? 0 : 1e5;
-    Expected<Solution> found = Solver(problem, options, outcomes).solve();
+    Expected<Solution> found = Solver(problem, options, evaluator).solve();
     double lowerBound = 0;
     if (found) {
       lowerBound = found->lowerBound;
@@ -338,19 +302,6 @@ TEST(Solver, CutoffEndsTheSearchOfWhatIsNoBetter) {
     EXPECT_EQ(below->seconds, oracle->seconds) << "seed " << seed;
     EXPECT_EQ(below->gap(), 0) << "seed " << seed;
   }
-}
-
-TEST(Problem, CheckAndVerifyComplain) {
-  Problem problem;
-  problem.nodes.push_back({"a", {1, 2}, {}});
-  problem.nodes.push_back({"b", {1}, {}});
-  problem.edges.push_back({0, 1, {0}, {}});
-  EXPECT_EQ(toString(problem.check()), "a -- b: matrix of another size");
-  problem.edges[0].seconds = {0, 5};
-  EXPECT_FALSE(bool(problem.check()));
-  Solution wrong{{1, 0}, 3, 0, 0};
-  EXPECT_EQ(toString(verify(problem, wrong)),
-            "seconds are not those of the choices");
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 //===- SharedReshardsTest.cpp - What several readers share counts once ----===//
 
 #include "autopar/Planning/Plan/SharedReshards.h"
-#include "Requests.h"
-#include "SmallModel.h"
 #include "autopar/Planning/Search/Search.h"
 #include "autopar/Report/PlanFacts.h"
+#include "test/Unit/Planning/Requests.h"
+#include "test/Unit/Planning/SmallModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
 

@@ -1,7 +1,7 @@
 //===- StrategiesTest.cpp - Ways to run ops -------------------------------===//
 
 #include "autopar/Planning/Model/Strategies.h"
-#include "SmallModel.h"
+#include "test/Unit/Planning/SmallModel.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;

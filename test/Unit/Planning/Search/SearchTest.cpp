@@ -1,14 +1,11 @@
 //===- SearchTest.cpp - Whole plans of a small model ----------------------===//
 
 #include "autopar/Planning/Search/Search.h"
-#include "Requests.h"
-#include "SmallModel.h"
-#include "autopar/Planning/Constraints/MicroBatches.h"
-#include "autopar/Planning/Model/BatchSize.h"
 #include "autopar/Planning/Search/BuildProblem.h"
 #include "autopar/Planning/Search/PlanCost.h"
 #include "autopar/Planning/Solver/Solver.h"
-#include "lib/Planning/Search/Stages.h"
+#include "test/Unit/Planning/Requests.h"
+#include "test/Unit/Planning/SmallModel.h"
 #include "gtest/gtest.h"
 #include <set>
 
@@ -29,10 +26,6 @@ Sharding shardingOf(const Plan &plan, StringRef name) {
   ADD_FAILURE() << "no value " << name.str();
   return {};
 }
-
-//===----------------------------------------------------------------------===//
-// The best
-//===----------------------------------------------------------------------===//
 
 /// What the search is free to choose is no slower than anything that can be
 /// asked for, and its bound is below all of it.
@@ -119,10 +112,6 @@ TEST(Search, SplitsWhatIsLarge) {
   EXPECT_FALSE(shardingOf(plan, "w").isReplicated());
 }
 
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
 /// What takes no memory does not keep a plan from fitting: parameters that
 /// nothing reads, inputs that are read where the host has them.
 TEST(Search, WhatTakesNoMemoryAlwaysFits) {
@@ -172,97 +161,6 @@ TEST(Search, TakesTheFastestPlanThatFits) {
   EXPECT_FALSE(shardingOf(last, "w1").isReplicated());
 }
 
-//===----------------------------------------------------------------------===//
-// Micro-batches
-//===----------------------------------------------------------------------===//
-
-TEST(MicroBatches, CountsDivideTheBatch) {
-  ModelGraph graph = twoLayers(24);
-  EXPECT_EQ(cantFail(microBatchCounts(graph, /*stages=*/2, /*pinned=*/0)),
-            (SmallVector<int64_t>{1, 2, 3, 4, 6, 8}));
-  EXPECT_EQ(cantFail(microBatchCounts(graph, 2, /*pinned=*/12)),
-            (SmallVector<int64_t>{12}));
-  EXPECT_EQ(toString(microBatchCounts(graph, 2, 5).takeError()),
-            "the batch of 24 cannot be cut into 5 micro-batches; choose one "
-            "of 1, 2, 3, 4, 6, 8, 12, 24");
-}
-
-/// Of the outputs rather than of what all rows share; next values of states and
-/// gradients say nothing.
-TEST(MicroBatches, TheBatchIsTheOutputsRows) {
-  auto batchOf = [](ArrayRef<int64_t> rows, int64_t rowsOut,
-                    std::string &batched) {
-    SmallModel model;
-    std::vector<unsigned> inputs;
-    for (auto [index, count] : enumerate(rows))
-      inputs.push_back(
-          model.input("x" + std::to_string(index), {count, rowsOut}));
-    ModelGraph graph = model.finish(model.matmul(
-        "y", model.parameter("w", {rowsOut, rows.front()}), inputs.front()));
-    int64_t batch = batchSize(graph);
-    batched.clear();
-    for (unsigned input : inputs)
-      batched += hasBatch(graph.values[input], batch) ? "+" : "-";
-    return batch;
-  };
-  std::string batched;
-  EXPECT_EQ(batchOf({8, 5}, 8, batched), 8);
-  EXPECT_EQ(batched, "+-");
-  EXPECT_EQ(batchOf({8, 4}, 8, batched), 8);
-  EXPECT_EQ(batched, "+-");
-  EXPECT_EQ(batchOf({6, 48, 48, 1}, 6, batched), 6);
-  EXPECT_EQ(batched, "+---");
-  EXPECT_EQ(batchOf({6, 4}, 24, batched), 4); // the least of equals
-  EXPECT_EQ(batchOf({6, 12}, 24, batched), 6);
-  EXPECT_EQ(batchOf({6, 4}, 7, batched), 4);
-  EXPECT_EQ(batchOf({1, 1}, 7, batched), 1);
-  EXPECT_EQ(batched, "--");
-
-  SmallModel model;
-  unsigned x = model.input("x", {8, 64});
-  unsigned q = model.input("q", {64, 64});
-  ModelGraph step = model.finish(model.matmul("y", x, q));
-  EXPECT_EQ(batchSize(step), 8);
-  step.values.back().output = false;
-  for (bool isNext : {true, false}) {
-    GraphValue weight = step.values[q];
-    weight.source = ValueSource::Op;
-    weight.isNext = isNext;
-    weight.output = weight.isGradient = !isNext;
-    step.stepResults.push_back(step.values.size());
-    step.values.push_back(std::move(weight));
-  }
-  EXPECT_EQ(batchSize(step), 8);
-}
-
-TEST(MicroBatches, TheBatchIsCutOpByOp) {
-  ModelGraph graph = twoLayers(8);
-  for (const AxisDemand &demand : cantFail(microBatchDemands(graph, 4)))
-    EXPECT_EQ(demand, (AxisDemand{Choice{Choice::Split, 0}}));
-}
-
-/// What needs all parts at once is computed whole, with all before it; the rest
-/// is cut.
-TEST(MicroBatches, WhatMixesTheBatchIsWhole) {
-  SmallModel model;
-  unsigned x = model.input("x", {8, 64}), z = model.input("z", {8, 64});
-  unsigned w = model.parameter("w", {64, 64});
-  model.mixBatch("m", model.elementwise("before", x));
-  unsigned y = model.matmul("y", z, w);
-  ModelGraph graph = model.finish(y);
-  std::vector<AxisDemand> demands = cantFail(microBatchDemands(graph, 4));
-  EXPECT_EQ(demands[0], AxisDemand{Choice()});
-  EXPECT_EQ(demands[1], AxisDemand{Choice()});
-  EXPECT_EQ(demands[2], (AxisDemand{Choice{Choice::Split, 0}}));
-  SmallModel alone;
-  x = alone.input("x", {8, 64});
-  EXPECT_EQ(
-      toString(microBatchDemands(alone.finish(alone.mixBatch("m", x)), 4)
-                   .takeError()),
-      "op node_m needs the whole batch, and so does all before it: the model "
-      "cannot be cut into 4 micro-batches");
-}
-
 TEST(Search, StagesGetTheirMicroBatches) {
   ModelGraph graph = twoLayers(8);
   PlanRequest request = requestOf(2, "layer", "");
@@ -287,28 +185,6 @@ TEST(Search, StagesGetTheirMicroBatches) {
   EXPECT_EQ(complaintOf(graph, request),
             "--micro-batches needs stages: add layer to --strategy or to "
             "--mesh");
-}
-
-//===----------------------------------------------------------------------===//
-// Constraints
-//===----------------------------------------------------------------------===//
-
-TEST(Search, ConstraintsAreMetAndCostNoLess) {
-  ModelGraph graph = twoLayers(512);
-  PlanRequest request = requestOf(2);
-  Plan free = cantFail(searchPlan(graph, request));
-  for (StringRef list :
-       {R"([{"value": "w1", "sharding": [[], ["all"]]}])",
-        R"([{"value": "x", "sharding": [["all"], []], "forbid": true}])",
-        R"([{"node": "node_y", "strategy": {"all": "split 1"}}])",
-        R"([{"node": "*", "strategy": {"all": "replicated"}}])"}) {
-    request.constraints = constraintsOf(list);
-    Plan plan = cantFail(searchPlan(graph, request));
-    EXPECT_EQ(toString(verify(plan, graph, request.constraints)), "")
-        << list.str();
-    EXPECT_GE(plan.predictedStepSeconds, free.predictedStepSeconds * (1 - 1e-9))
-        << list.str();
-  }
 }
 
 /// Where steps overlap none takes longer than alone, and no plan asked for is
@@ -345,34 +221,6 @@ TEST(Search, ThroughputOverlapsSteps) {
   }
 }
 
-/// Four stages on two nodes, 11 equal ops, every other value wide: the network
-/// gets what is narrow, and three ops a stage leave it so.
-TEST(Search, StagesAreCutByTheLinksBetweenThem) {
-  constexpr int64_t kBatch = 4096, kNarrow = 64, kWide = 1024;
-  constexpr double kOpSeconds = 0.01; // a wide value takes more on the network
-  SmallModel model;
-  unsigned value = model.input("x", {kBatch, kNarrow});
-  unsigned up = model.parameter("up", {kNarrow, kWide});
-  unsigned down = model.parameter("down", {kWide, kNarrow});
-  for (unsigned op = 0; op < 11; ++op)
-    value = model.matmul("v" + std::to_string(op), value, op % 2 ? down : up);
-  ModelGraph graph = model.finish(value);
-  Plan plan;
-  plan.cluster = cantFail(parseCluster("2x2:a100-80gb@1"));
-  plan.mesh = Mesh({{"x", 1}});
-  plan.stages = 4;
-  plan.objective = Objective::Throughput;
-  plan.ops.resize(graph.ops.size());
-  plan.values.resize(graph.values.size());
-  for (PlannedValue &planned : plan.values)
-    planned.sharding = Sharding::replicated(2);
-  std::vector<double> seconds(graph.ops.size(), kOpSeconds);
-  cantFail(cutStages(graph, {seconds}, /*memoryLimit=*/0, Limits(), plan));
-  EXPECT_EQ(plan.ops[5].stage, 1);
-  EXPECT_EQ(plan.ops[6].stage, 2);
-  EXPECT_NEAR(plan.predictedStepSeconds, 3 * kOpSeconds, 0.0015);
-}
-
 /// Stages of a device each, on which nothing is decided: ops that cannot be cut
 /// and the messages between them are all that there is to the bound.
 TEST(Search, TheBoundOfStagesKnowsCutsAndMessages) {
@@ -391,49 +239,6 @@ TEST(Search, TheBoundOfStagesKnowsCutsAndMessages) {
   EXPECT_GT(stages[1].messages, stages[0].messages);
   // Ten ops in four stages: one has three of them.
   EXPECT_LT(plan.gap, 1e-4);
-}
-
-TEST(Search, MeshesOfConstraints) {
-  ModelGraph graph = twoLayers(512);
-  PlanRequest request = requestOf(4);
-  request.constraints = constraintsOf(R"([{"mesh": "a=2,b=2"}])");
-  EXPECT_EQ(cantFail(searchPlan(graph, request)).mesh,
-            Mesh({{"a", 2}, {"b", 2}}));
-  request.constraints = constraintsOf(R"([{"mesh": "x=4", "forbid": true}])");
-  EXPECT_EQ(cantFail(searchPlan(graph, request)).mesh.axes().size(), 2u);
-  request.constraints = constraintsOf(
-      R"([{"mesh": "x=4", "forbid": true}, {"mesh": "x=2,y=2", "forbid": true}])");
-  EXPECT_GT(cantFail(searchPlan(graph, request)).stages, 1);
-  request.mesh = {{"x", 4}};
-  EXPECT_EQ(complaintOf(graph, request),
-            "constraints file demands.json: no mesh is left: each is "
-            "forbidden, or --mesh and the constraints differ");
-  request.mesh.clear();
-  request.constraints = constraintsOf(R"([{"mesh": "a=4"}, {"mesh": "b=4"}])");
-  EXPECT_EQ(complaintOf(graph, request),
-            "constraints file demands.json: constraint 2 (mesh): constraint 1 "
-            "pins another mesh");
-}
-
-/// What cannot be met names the constraint and what the op could do.
-TEST(Search, DeadEndsOfConstraintsAreErrors) {
-  ModelGraph graph = twoLayers(512);
-  PlanRequest request = requestOf(2, "auto", "x=2");
-  for (auto [list, message] :
-       std::initializer_list<std::pair<StringRef, StringRef>>{
-           {R"([{"node": "node_r", "strategy": {"x": "split 7"}}])",
-            "constraint 1 (node 'node_r')"},
-           {R"([{"value": "h", "sharding": [["x"], []]},
-                {"value": "h", "sharding": [[], ["x"]]}])",
-            "as constraint 2 says"},
-           {R"([{"value": "nothing", "sharding": [[]]}])",
-            "no tensor of the model has this name"},
-           {R"([{"value": "h", "sharding": [["z"], []]}])",
-            "names axis 'z'; this mesh has 'x'"}}) {
-    request.constraints = constraintsOf(list);
-    std::string complaint = complaintOf(graph, request);
-    EXPECT_NE(complaint.find(message), std::string::npos) << complaint;
-  }
 }
 
 } // namespace

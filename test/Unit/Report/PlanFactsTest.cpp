@@ -1,13 +1,9 @@
 //===- PlanFactsTest.cpp - What parts of a plan do, cost and hold ---------===//
 
 #include "autopar/Report/PlanFacts.h"
-#include "SmallModel.h"
 #include "autopar/Planning/Constraints/WrittenMesh.h"
-#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/Search/Search.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "test/Unit/Planning/SmallModel.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -39,27 +35,6 @@ const HeldTensor *find(ArrayRef<HeldTensor> list, StringRef tensor) {
   const auto *it = llvm::find_if(
       list, [&](const HeldTensor &held) { return held.tensor == tensor; });
   return it == list.end() ? nullptr : it;
-}
-
-std::string fileOf(ArrayRef<EntryPlan> plans) {
-  SmallString<128> path;
-  EXPECT_FALSE(sys::fs::createTemporaryFile("plan", "json", path));
-  orExit(writePlanFile(plans, path));
-  auto text = MemoryBuffer::getFile(path);
-  EXPECT_FALSE(sys::fs::remove(path));
-  return text ? (*text)->getBuffer().str() : std::string();
-}
-
-/// Value by value it is what the whole prints.
-TEST(PlanFile, IsTheTextOfThePlan) {
-  Plan plan = planOf(weightedLayers(), "1x4:a100-80gb", "data,column",
-                     "data=2,column=2");
-  EXPECT_EQ(fileOf(EntryPlan{"", plan}),
-            formatv("{0:2}\n", toJSON(plan)).str());
-  json::Value both = json::Object{
-      {"entries", json::Object{{"a", toJSON(plan)}, {"b", toJSON(plan)}}}};
-  EXPECT_EQ(fileOf({EntryPlan{"b", plan}, EntryPlan{"a", plan}}),
-            formatv("{0:2}\n", both).str());
 }
 
 TEST(PlanFacts, PartsOpsAndStagesAddUpToTheStep) {

@@ -1,7 +1,7 @@
 //===- RandomGraph.h - Graphs of costs with their known optimum -----------===//
 
-#ifndef AUTOPAR_TEST_UNIT_PLANNING_RANDOMGRAPH_H
-#define AUTOPAR_TEST_UNIT_PLANNING_RANDOMGRAPH_H
+#ifndef AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMGRAPH_H
+#define AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMGRAPH_H
 
 #include "autopar/Planning/Solver/DeadEnds.h"
 #include "autopar/Planning/Solver/Elimination.h"
@@ -71,6 +71,20 @@ inline double leastCost(const CostGraph &graph, const Domains &domains) {
   }
 }
 
+/// Cells of tables that are never too large here.
+inline constexpr size_t kUnlimited = size_t(1) << 24;
+
+/// The graphs that the parts are tried on: from trees to complete ones.
+inline CostGraph graphOf(unsigned seed) {
+  unsigned nodes = 2 + seed % 6;
+  return seed % 3 == 0 ? randomTree(seed, nodes)
+                       : randomGraph(seed, nodes, seed % 3 == 1 ? 0.5 : 1);
+}
+
+inline double leastCost(const CostGraph &graph) {
+  return leastCost(graph, allChoices(graph));
+}
+
 } // namespace autopar
 
-#endif // AUTOPAR_TEST_UNIT_PLANNING_RANDOMGRAPH_H
+#endif // AUTOPAR_TEST_UNIT_PLANNING_SOLVER_RANDOMGRAPH_H

@@ -182,13 +182,13 @@ TEST(Solver, ProvesWhichPersistentTermsAreSplit) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     Tables tables(seed);
     const Problem &problem = tables.problem;
-    Evaluator outcomes;
-    outcomes.memoryLimit = problem.memoryLimit;
-    outcomes.of = [&](ArrayRef<unsigned> choice) {
+    Evaluator evaluator;
+    evaluator.memoryLimit = problem.memoryLimit;
+    evaluator.evaluate = [&](ArrayRef<unsigned> choice) {
       return Evaluation{problem.secondsOf(choice),
                         problem.persistentBytes(choice)};
     };
-    Expected<Solution> found = Solver(problem, {}, outcomes).solve();
+    Expected<Solution> found = Solver(problem, {}, evaluator).solve();
     ASSERT_TRUE(bool(found)) << toString(found.takeError());
     EXPECT_DOUBLE_EQ(found->seconds, tables.optimum()) << "seed " << seed;
     EXPECT_LT(found->gap(), 1e-9) << "seed " << seed;
