@@ -31,7 +31,7 @@ RECIPES = {
 }
 # graph: pairs of a cluster and options, "@" before the name of a recipe
 CASES = {
-    "bert-base": ["1x8:h100-80gb", "2x4:a100-80gb --memory-limit 60MiB", "2x4:a100-80gb --memory-limit 45MiB",
+    "bert-base": ["1x8:h100-80gb", "2x4:a100-80gb --memory-limit 150MiB", "1x4:a100-80gb --memory-limit 140MiB",
                   "4x1:v100-32gb@12.5 --strategy layer", "8x8:a100-80gb --objective throughput"],
     "bert-large": ["2x8:a100-80gb --precision bf16", "4x1:a100-80gb@1 --precision bf16 --memory-limit 250MiB"],
     "dlrm-click-logs": ["8x8:a100-80gb", "1x8:h100-80gb --memory-limit 4GiB"],
