@@ -12,7 +12,7 @@
 
 #include "PlannedModule.h"
 #include "autopar/Partition/Passes.h"
-#include "autopar/Planning/SharedReshards.h"
+#include "autopar/Planning/Plan/SharedReshards.h"
 
 using namespace mlir;
 

@@ -2,8 +2,11 @@
 
 #include "AssignTarget.h"
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Planning/Constraints/CheckConstraints.h"
 #include "autopar/Planning/Passes.h"
-#include "autopar/Planning/PredictMemory.h"
+#include "autopar/Planning/Plan/IdentifyPlan.h"
+#include "autopar/Planning/Plan/PredictMemory.h"
+#include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WritePlan.h"

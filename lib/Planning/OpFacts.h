@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_PLANNING_OPFACTS_H
 #define AUTOPAR_LIB_PLANNING_OPFACTS_H
 
-#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Model/ModelGraph.h"
 #include "mlir/IR/Operation.h"
 
 namespace autopar {

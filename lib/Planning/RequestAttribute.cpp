@@ -2,6 +2,7 @@
 
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -2,11 +2,15 @@
 
 #include "AssignTarget.h"
 #include "autopar/Dialect/Dialect.h"
-#include "autopar/Planning/KeepDecisions.h"
+#include "autopar/Planning/Constraints/KeepDecisions.h"
+#include "autopar/Planning/Constraints/KeptText.h"
+#include "autopar/Planning/Constraints/StoredTensors.h"
+#include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/Plan/ReadPlanFile.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
-#include "autopar/Planning/StoredTensors.h"
 #include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;

@@ -6,6 +6,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

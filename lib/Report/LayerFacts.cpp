@@ -20,10 +20,10 @@ public:
   json::Array write();
 
 private:
-  json::Array runs(ArrayRef<const OpFacts *> ops, ArrayRef<unsigned> keys);
-  json::Object op(const OpFacts &item);
+  json::Array runs(ArrayRef<const ExplainedOp *> ops, ArrayRef<unsigned> keys);
+  json::Object op(const ExplainedOp &item);
   json::Array tensors(ArrayRef<unsigned> values);
-  std::string keyOf(const OpFacts &item) const;
+  std::string keyOf(const ExplainedOp &item) const;
 
   const PlanFacts &facts;
   const PlanReport &report;
@@ -33,7 +33,7 @@ private:
 } // namespace
 
 /// A key that ops which look alike on the page share.
-std::string LayerWriter::keyOf(const OpFacts &item) const {
+std::string LayerWriter::keyOf(const ExplainedOp &item) const {
   std::string key = report.graph.ops[item.op].facts->signature + "|" +
                     item.strategy + "|" + std::to_string(item.compute * 1e9) +
                     "|" + std::to_string(item.communication * 1e9);
@@ -59,7 +59,7 @@ json::Array LayerWriter::tensors(ArrayRef<unsigned> values) {
   return list;
 }
 
-json::Object LayerWriter::op(const OpFacts &item) {
+json::Object LayerWriter::op(const ExplainedOp &item) {
   const GraphOp &what = report.graph.ops[item.op];
   json::Array outcomes, reshards;
   for (const std::string &outcome : item.outcomes)
@@ -78,13 +78,13 @@ json::Object LayerWriter::op(const OpFacts &item) {
       {"writes", tensors(what.results)}};
 }
 
-json::Array LayerWriter::runs(ArrayRef<const OpFacts *> ops,
+json::Array LayerWriter::runs(ArrayRef<const ExplainedOp *> ops,
                               ArrayRef<unsigned> keys) {
   constexpr size_t kLeastLeftOut = 12; // worth a frame of its own
   json::Array list;
   for (const RepeatedRun &run : repeatedRuns(keys, kLeastLeftOut)) {
     json::Array items;
-    for (const OpFacts *item : ops.slice(run.begin, run.length))
+    for (const ExplainedOp *item : ops.slice(run.begin, run.length))
       items.push_back(op(*item));
     list.push_back(
         json::Object{{"count", run.count}, {"ops", std::move(items)}});
@@ -96,8 +96,8 @@ json::Array LayerWriter::runs(ArrayRef<const OpFacts *> ops,
 /// stage that reads them. Stages that follow each other and look alike are
 /// written once.
 json::Array LayerWriter::write() {
-  std::vector<std::vector<const OpFacts *>> stages(report.plan.stages);
-  for (const OpFacts &item : facts.ops)
+  std::vector<std::vector<const ExplainedOp *>> stages(report.plan.stages);
+  for (const ExplainedOp &item : facts.ops)
     for (int64_t stage : item.stages)
       stages[stage].push_back(&item);
   std::map<std::string, unsigned> numbers;
@@ -105,7 +105,7 @@ json::Array LayerWriter::write() {
   json::Array list;
   for (const auto &[number, ops] : enumerate(stages)) {
     std::vector<unsigned> keys;
-    for (const OpFacts *item : ops)
+    for (const ExplainedOp *item : ops)
       keys.push_back(
           numbers.try_emplace(keyOf(*item), numbers.size()).first->second);
     if (list.empty() || keys != before)

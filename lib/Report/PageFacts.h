@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_REPORT_PAGEFACTS_H
 #define AUTOPAR_LIB_REPORT_PAGEFACTS_H
 
-#include "autopar/Planning/PlanFacts.h"
+#include "autopar/Report/PlanFacts.h"
 #include "autopar/Report/PlanPage.h"
 #include <map>
 

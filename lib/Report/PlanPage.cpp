@@ -3,6 +3,7 @@
 #include "autopar/Report/PlanPage.h"
 #include "PageFacts.h"
 #include "PlanPage.html.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,5 +1,6 @@
 //===- AgainstPlan.cpp - A timeline beside the plan's prediction ----------===//
 
+#include "autopar/Planning/Search/PlanCost.h"
 #include "autopar/Simulate/ReadSchedule.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"

@@ -18,6 +18,9 @@ FOLDERS = ("lib", "include", "runtime", "tools", "test", "python", "docs")
 ROOT_FILES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"}
 COMPUTE_OPS = "include/autopar/Dialect/ComputeOps.td"
 LIBRARIES = "lib/CMakeLists.txt"
+ROOMS = "lib/Planning/CMakeLists.txt"
+UNTESTED = "test/Lint/untested.txt"
+MOST_UNTESTED = 7  # as many as stand in UNTESTED today; lower it with the list
 OPEN_LIBRARIES = ("Cost", "Planning", "Partition", "Schedule")  # they know no compute op
 PROVER = {"Equality", "Dialect", "Interfaces"}  # what Equality includes: nothing that made the program it proves
 MOST_LINES = 400
@@ -84,10 +87,14 @@ def library_of(path):
     return match[1] if match else ""
 
 
+def subdirectories(tree, path):
+    found = (re.match(r"\s*add_subdirectory\((\w+)", line) for line in tree.lines(path))
+    return list(dict.fromkeys(match[1] for match in found if match))
+
+
 def check_library_order(tree):
     """A library includes only libraries before it in lib/CMakeLists.txt, and Equality the dialect alone."""
-    folders = (re.match(r"\s*add_subdirectory\((\w+)", line) for line in tree.lines(LIBRARIES))
-    order = list(dict.fromkeys(match[1] for match in folders if match))
+    order = subdirectories(tree, LIBRARIES)
     for path in tree.sources(("lib", "include"), (".h", ".cpp", ".td")):
         library = library_of(path)
         if library and library not in order:
@@ -102,6 +109,48 @@ def check_library_order(tree):
                                      f"needs to a library before both ({LIBRARIES} has the order)")
             elif library == "Equality" and other not in PROVER:
                 yield path, number, f"Equality includes {name}: it proves by the dialect alone, so write here what it needs"
+
+
+def check_rooms(tree):
+    """A room of Planning includes only rooms before it in lib/Planning/CMakeLists.txt, and nothing of the IR."""
+    order = subdirectories(tree, ROOMS)
+    for path in tree.sources(("lib", "include"), (".h", ".cpp")):
+        match = re.match(r"(?:lib|include/autopar)/Planning/(\w+)/", path)
+        if not match:
+            continue
+        room = match[1]
+        if room not in order:
+            yield path, 1, f"{room} is no room of {ROOMS}: add it there, at its place in the order"
+            continue
+        for number, name in tree.includes(path):
+            other = re.match(r"(?:lib|autopar)/Planning/(?:(\w+)/)?", name)
+            if name.startswith("mlir/") or library_of(name) == "Dialect" or (other and not other[1]):
+                yield path, number, f"{room} includes {name}: rooms know no IR, so read it in lib/Planning and pass plain data"
+            elif other and (other[1] not in order or order.index(other[1]) > order.index(room)):
+                yield path, number, f"{room} includes {name} of a room after it: move the code there ({ROOMS} has the order)"
+            elif other and other[1] != room and name.startswith("lib/"):
+                yield path, number, f"{room} includes {name}, which {other[1]} keeps to itself: use a header of include/autopar"
+            elif room == order[0] and library_of(name) not in ("", "Planning", "Support"):
+                yield path, number, f"{room} includes {name}: solvers see plain data alone"
+
+
+def check_unit_tests(tree):
+    """A source of Planning's rooms has its unit test by its stem, or stands in test/Lint/untested.txt, which only shrinks."""
+    untested = {line.strip(): number for number, line in enumerate(tree.lines(UNTESTED), 1) if line.strip() and line[0] != "#"}
+    for path in tree.sources(("lib",), (".cpp",)):
+        match = re.match(r"lib/(Planning/\w+/\w+)\.cpp$", path)
+        if not match:
+            continue
+        test = f"test/Unit/{match[1]}Test.cpp"
+        if test in tree.files and path in untested:
+            yield UNTESTED, untested[path], f"{path} has its test: remove the line"
+        elif test not in tree.files and path not in untested:
+            yield path, 1, f"has no unit test: write {test}"
+    for path, number in untested.items():
+        if path not in tree.files:
+            yield UNTESTED, number, f"{path} does not exist: remove the line"
+    if len(untested) > MOST_UNTESTED:
+        yield UNTESTED, 1, f"{len(untested)} sources are untested, at most {MOST_UNTESTED} may be: write tests, the list only shrinks"
 
 
 def check_runtime(tree):
@@ -242,8 +291,8 @@ def check_root(tree):
             yield path, 1, f"{top} is in the root of the tree: move it to one of {', '.join(FOLDERS)}"
 
 
-RULES = [check_library_order, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
-         check_links, check_guides, check_root]
+RULES = [check_library_order, check_rooms, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
+         check_links, check_guides, check_root, check_unit_tests]
 
 
 def main():

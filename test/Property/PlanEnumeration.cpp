@@ -1,11 +1,12 @@
 //===- PlanEnumeration.cpp - The best of all plans ------------------------===//
 
 #include "PlanEnumeration.h"
-#include "autopar/Planning/BuildProblem.h"
-#include "autopar/Planning/PredictMemory.h"
-#include "lib/Planning/StagePlaces.h"
-#include "lib/Planning/Stages.h"
-#include "lib/Planning/Trials.h"
+#include "autopar/Planning/Plan/PredictMemory.h"
+#include "autopar/Planning/Search/BuildProblem.h"
+#include "autopar/Planning/Search/PlanCost.h"
+#include "autopar/Planning/Search/StagePlaces.h"
+#include "lib/Planning/Search/Stages.h"
+#include "lib/Planning/Search/Trials.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

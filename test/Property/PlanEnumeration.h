@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_TEST_PROPERTY_PLANENUMERATION_H
 #define AUTOPAR_TEST_PROPERTY_PLANENUMERATION_H
 
-#include "autopar/Planning/Explain.h"
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Search/PlanCost.h"
+#include "autopar/Planning/Search/Search.h"
 
 namespace autopar::property {
 

@@ -5,6 +5,7 @@
 
 #include "Options.h"
 #include "autopar/Pipeline/Compilation.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Support/Output.h"
 #include "autopar/Support/Text.h"
 

@@ -1,7 +1,8 @@
 //===- ExplainCommand.cpp - autopar explain -------------------------------===//
 
 #include "Commands.h"
-#include "autopar/Planning/Explain.h"
+#include "autopar/Planning/Plan/ReadPlanFile.h"
+#include "autopar/Report/Explain.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;

@@ -1,7 +1,7 @@
 //===- PlanCommand.cpp - autopar plan -------------------------------------===//
 
 #include "Commands.h"
-#include "autopar/Planning/Export.h"
+#include "autopar/Report/Export.h"
 #include "autopar/Report/PlanPage.h"
 #include "autopar/Simulate/ReadSchedule.h"
 #include "llvm/ADT/STLExtras.h"

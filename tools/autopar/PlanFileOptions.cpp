@@ -1,6 +1,7 @@
 //===- PlanFileOptions.cpp - Commands that take a plan file ---------------===//
 
 #include "Commands.h"
+#include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

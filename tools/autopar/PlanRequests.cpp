@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "autopar/Dialect/Precision.h"
+#include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "autopar/Support/Json.h"
 #include "autopar/runtime.h"
 #include "llvm/ADT/StringExtras.h"

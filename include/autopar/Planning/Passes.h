@@ -3,8 +3,8 @@
 #ifndef AUTOPAR_PLANNING_PASSES_H
 #define AUTOPAR_PLANNING_PASSES_H
 
-#include "autopar/Planning/Plan.h"
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Plan/Plan.h"
+#include "autopar/Planning/Search/Search.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

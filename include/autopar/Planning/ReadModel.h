@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_PLANNING_READMODEL_H
 #define AUTOPAR_PLANNING_READMODEL_H
 
-#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Model/ModelGraph.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar {

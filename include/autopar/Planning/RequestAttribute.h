@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_PLANNING_REQUESTATTRIBUTE_H
 #define AUTOPAR_PLANNING_REQUESTATTRIBUTE_H
 
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Search/Search.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace autopar {

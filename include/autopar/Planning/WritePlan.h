@@ -4,7 +4,7 @@
 #define AUTOPAR_PLANNING_WRITEPLAN_H
 
 #include "autopar/Cost/Reshard.h"
-#include "autopar/Planning/Plan.h"
+#include "autopar/Planning/Plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar {

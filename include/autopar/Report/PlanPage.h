@@ -9,7 +9,7 @@
 #ifndef AUTOPAR_REPORT_PLANPAGE_H
 #define AUTOPAR_REPORT_PLANPAGE_H
 
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Search/Search.h"
 #include "autopar/Simulate/Simulate.h"
 
 namespace autopar {

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_SIMULATE_READSCHEDULE_H
 #define AUTOPAR_SIMULATE_READSCHEDULE_H
 
-#include "autopar/Planning/Explain.h"
+#include "autopar/Planning/Search/PlanCost.h"
 #include "autopar/Simulate/Simulate.h"
 #include "mlir/IR/BuiltinOps.h"
 

@@ -3,7 +3,8 @@
 #ifndef AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H
 #define AUTOPAR_TEST_UNIT_PLANNING_REQUESTS_H
 
-#include "autopar/Planning/Search.h"
+#include "autopar/Planning/Constraints/WrittenMesh.h"
+#include "autopar/Planning/Search/Search.h"
 
 namespace autopar {
 

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
 #define AUTOPAR_TEST_UNIT_PLANNING_SMALLMODEL_H
 
-#include "autopar/Planning/ModelGraph.h"
+#include "autopar/Planning/Model/ModelGraph.h"
 
 namespace autopar {
 
@@ -119,6 +119,26 @@ inline ModelGraph twoLayers(int64_t batch) {
   unsigned w2 = model.parameter("w2", {256, 64});
   unsigned r = model.elementwise("r", model.matmul("h", x, w1));
   return model.finish(model.matmul("y", r, w2));
+}
+
+/// Matrix multiplications one after the other, each with a weight of its own.
+inline ModelGraph chainOf(int layers) {
+  SmallModel model;
+  unsigned value = model.input("x", {4096, 1024});
+  for (int layer = 0; layer < layers; ++layer)
+    value = model.matmul(
+        "y" + std::to_string(layer), value,
+        model.parameter("w" + std::to_string(layer), {1024, 1024}));
+  return model.finish(value);
+}
+
+/// twoLayers whose parameters are weights, as strategies look for them.
+inline ModelGraph weightedLayers(int64_t batch) {
+  ModelGraph graph = twoLayers(batch);
+  for (GraphValue &value : graph.values)
+    value.isWeight = value.fromParameter =
+        value.source == ValueSource::Parameter;
+  return graph;
 }
 
 } // namespace autopar

@@ -1,0 +1,56 @@
+//===- Strategies.h - Ways to run an op, and what they cost
+//------------------===//
+
+#ifndef AUTOPAR_PLANNING_MODEL_STRATEGIES_H
+#define AUTOPAR_PLANNING_MODEL_STRATEGIES_H
+
+#include "autopar/Cost/CommunicationModel.h"
+#include "autopar/Planning/Model/ModelGraph.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
+
+namespace autopar {
+
+struct OpStrategy {
+  Assignment assignment;
+  OpShardings shardings;
+};
+
+/// The strategies of ops by their assignments, made once for all ops that share
+/// their facts. Mesh and graph must outlive it; for one thread.
+class StrategyTable {
+public:
+  explicit StrategyTable(const Mesh &mesh) : mesh(mesh) {}
+  StrategyTable(const StrategyTable &) = delete;
+  /// Good as long as the table; nullptr: the assignment is not legal.
+  const OpStrategy *find(const GraphOp &op, const Assignment &assignment);
+
+private:
+  struct Known {
+    Assignment assignment;
+    std::unique_ptr<const OpStrategy> strategy;
+  };
+  const Mesh &mesh;
+  llvm::DenseMap<const GraphOpFacts *, llvm::SmallVector<Known, 1>> known;
+};
+
+/// All-reduces by which a composite that is split along a reduced factor
+/// combines its statistics: `op.facts->reductions` of each.
+llvm::SmallVector<ReshardStep, 1>
+combiningSteps(const ModelGraph &graph, const GraphOp &op,
+               const OpStrategy &strategy, const Mesh &mesh,
+               CommunicationModel &communication);
+
+/// Seconds of `op` on one device under `strategy`.
+double strategySeconds(const ModelGraph &graph, const GraphOp &op,
+                       const OpStrategy &strategy, const Mesh &mesh,
+                       const DeviceType &device,
+                       CommunicationModel &communication);
+
+/// Bytes of one device's block.
+int64_t localBytes(const GraphValue &value, const Sharding &sharding,
+                   const Mesh &mesh);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_MODEL_STRATEGIES_H

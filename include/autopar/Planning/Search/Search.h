@@ -1,0 +1,21 @@
+//===- Search.h - The best plan for what was asked ------------------------===//
+
+#ifndef AUTOPAR_PLANNING_SEARCH_SEARCH_H
+#define AUTOPAR_PLANNING_SEARCH_SEARCH_H
+
+#include "autopar/Planning/Constraints/PlanRequest.h"
+#include "autopar/Planning/Search/SearchTrial.h"
+
+namespace autopar {
+
+/// Tries the meshes that the request allows and returns the plan that predicts
+/// the least seconds of what the objective says; verified. `trace` gets lines
+/// for each trial; `tried` gets the trials in their order.
+llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
+                                const PlanRequest &request,
+                                llvm::raw_ostream *trace = nullptr,
+                                std::vector<SearchTrial> *tried = nullptr);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_SEARCH_SEARCH_H

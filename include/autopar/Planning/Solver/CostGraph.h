@@ -1,0 +1,28 @@
+//===- CostGraph.h - Costs of nodes and of pairs of nodes -----------------===//
+
+#ifndef AUTOPAR_PLANNING_SOLVER_COSTGRAPH_H
+#define AUTOPAR_PLANNING_SOLVER_COSTGRAPH_H
+
+#include "autopar/Planning/Solver/Problem.h"
+
+namespace autopar {
+
+/// Costs of nodes and of pairs of nodes: a problem without memory.
+struct CostGraph {
+  std::vector<std::vector<double>> nodes; // per node and choice
+  struct Edge {
+    unsigned a, b; // a < b
+    std::vector<double> cells;
+  };
+  std::vector<Edge> edges;
+};
+
+/// The costs of a problem's nodes and edges: each its seconds, and its bytes at
+/// so many seconds each. An edge to itself is a cost of its node, and edges
+/// between the same two nodes are one.
+CostGraph costsOf(const Problem &problem, llvm::ArrayRef<double> nodeWeight,
+                  llvm::ArrayRef<double> edgeWeight);
+
+} // namespace autopar
+
+#endif // AUTOPAR_PLANNING_SOLVER_COSTGRAPH_H

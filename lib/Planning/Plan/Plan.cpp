@@ -1,0 +1,296 @@
+//===- Plan.cpp - Whether a plan holds ------------------------------------===//
+
+#include "autopar/Planning/Plan/Plan.h"
+#include "autopar/Cost/Reshard.h"
+#include "autopar/Planning/Model/ChoiceText.h"
+#include "autopar/Planning/Model/Strategies.h"
+#include "autopar/Support/Names.h"
+#include "autopar/Support/Text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+bool mayReshard(const GraphValue &value, const Sharding &from,
+                const Sharding &to) {
+  return !value.isNarrowSum || !reduces(from.partial, to.partial);
+}
+
+Sharding endPartial(Sharding sharding) {
+  sharding.partial.clear();
+  return sharding;
+}
+
+/// Names that the plan has and the model has not: the first in alphabetic
+/// order.
+template <typename Node>
+static Error extraItem(const StringMap<size_t> &left,
+                       const std::vector<Node> &nodes, StringRef what) {
+  SmallVector<StringRef> names(left.keys());
+  llvm::sort(names);
+  std::string others;
+  if (names.size() > 1)
+    others = formatv(", nor {0} other names of the plan", names.size() - 1);
+  return createStringError(
+      "the plan names " + what + " " + names.front() +
+      ", which the model has not" + others +
+      nearestNames(names.front(), nodes.size(),
+                   [&](size_t i) { return StringRef(nodes[i].name); }));
+}
+
+template <typename Item, typename Node>
+static Error alignItems(std::vector<Item> &items,
+                        const std::vector<Node> &nodes, StringRef what) {
+  StringMap<size_t> index;
+  for (const auto &[position, item] : enumerate(items))
+    index[item.name] = position;
+  std::vector<Item> ordered;
+  for (const Node &node : nodes) {
+    auto it = index.find(node.name);
+    if (it == index.end())
+      return createStringError("the plan says nothing about " + what + " " +
+                               node.name);
+    ordered.push_back(std::move(items[it->second]));
+    index.erase(it);
+  }
+  if (!index.empty())
+    return extraItem(index, nodes, what);
+  items = std::move(ordered);
+  return Error::success();
+}
+
+static Error wrongModel(const Plan &plan, const ModelGraph &graph) {
+  return createStringError(
+      "the plan was made for another model (" + plan.model + ", hash " +
+      utohexstr(plan.modelHash, true, 16) + "; this is " + graph.model +
+      ", hash " + utohexstr(graph.hash, true, 16) +
+      "): make it anew, or give --train, --precision, --bind and "
+      "--check-numerics as then");
+}
+
+Error alignWith(Plan &plan, const ModelGraph &graph) {
+  if (plan.modelHash != graph.hash)
+    return wrongModel(plan, graph);
+  if (Error error = alignItems(plan.ops, graph.ops, "op"))
+    return error;
+  return alignItems(plan.values, graph.values, "tensor");
+}
+
+//===----------------------------------------------------------------------===//
+// Values and ops
+//===----------------------------------------------------------------------===//
+
+static Error failValue(const GraphValue &value, const Twine &what) {
+  return createStringError("plan: tensor " + value.name + " " + what);
+}
+
+/// Partial values are sums to come: none is read from a file or kept from
+/// setup, there is one reduction, and micro-batches share none.
+static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
+                           const Mesh &mesh) {
+  ArrayRef<Partial> partials = planned.sharding.partial;
+  if (partials.empty())
+    return Error::success();
+  if (value.source != ValueSource::Op || value.persistent || value.isNext)
+    return failValue(value, "is read in blocks: it cannot be partial");
+  for (const Partial &partial : partials) {
+    if (partial.kind != partials.front().kind)
+      return failValue(value, "is partial in two ways at once");
+    if (mesh.subAxes()[partial.subAxis].time)
+      return failValue(value, "cannot be partial over micro-batches");
+  }
+  return Error::success();
+}
+
+/// Rank, sub-axes that exist, each at most once, no interval.
+static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
+                         const Mesh &mesh) {
+  if (planned.name != value.name)
+    return failValue(value, "is called " + planned.name);
+  if (planned.sharding.dims.size() != value.shape.size())
+    return failValue(value, "has " + Twine(value.shape.size()) +
+                                " dimensions, not " +
+                                Twine(planned.sharding.dims.size()));
+  std::vector<bool> used(mesh.subAxes().size(), false);
+  auto use = [&](unsigned subAxis) {
+    bool fresh = subAxis < used.size() && !used[subAxis];
+    if (fresh)
+      used[subAxis] = true;
+    return fresh;
+  };
+  for (const DimSharding &dim : planned.sharding.dims) {
+    if (dim.interval)
+      return failValue(value, "cannot be sharded in overlapping intervals");
+    if (!all_of(dim.subAxes, use))
+      return failValue(value, "uses a mesh axis twice");
+  }
+  for (const Partial &partial : planned.sharding.partial)
+    if (!use(partial.subAxis))
+      return failValue(value, "uses a mesh axis twice");
+  return verifyPartial(planned, value, mesh);
+}
+
+/// What each axis can do in the op, for who edits a plan.
+static std::string allChoices(const ModelGraph &graph, const GraphOp &op,
+                              const Mesh &mesh) {
+  std::string text;
+  for (const MeshAxis &axis : mesh.axes())
+    if (axis.size > 1)
+      text += "; " + possibleChoices(graph, op, *mesh.lookup(axis.name), mesh);
+  return text;
+}
+
+/// Micro-batches exchange nothing.
+static bool mixesMicroBatches(const GraphOp &op, const Assignment &assignment,
+                              const Mesh &mesh) {
+  return any_of(zip_equal(assignment, mesh.subAxes()), [&](auto pair) {
+    auto [choice, subAxis] = pair;
+    return subAxis.time && choice.kind != Choice::None &&
+           (choice.kind == Choice::Pass ||
+            op.facts->rule.factors[choice.index].kind != FactorKind::Parallel);
+  });
+}
+
+static Error verifyOp(const Plan &plan, const PlannedOp &planned,
+                      const GraphOp &op, const ModelGraph &graph,
+                      StrategyTable &strategies) {
+  if (planned.name != op.name)
+    return createStringError("plan: op " + op.name + " is called " +
+                             planned.name);
+  if (!strategies.find(op, planned.assignment))
+    return createStringError(
+        "plan: op " + op.name + " cannot run so: " +
+        whyIllegal(graph, op, planned.assignment, plan.mesh) +
+        allChoices(graph, op, plan.mesh));
+  if (mixesMicroBatches(op, planned.assignment, plan.mesh))
+    return createStringError("plan: op " + op.name +
+                             " cannot run so: it would mix micro-batches");
+  if (planned.stage < 0 || planned.stage >= plan.stages)
+    return createStringError("plan: op " + op.name + " is in stage " +
+                             Twine(planned.stage) + ", but there are " +
+                             Twine(plan.stages));
+  return Error::success();
+}
+
+/// Why a value must not be resharded so: micro-batches exchange nothing, and
+/// what is reduced in a wider type is not reduced as it is.
+static std::string whyNot(const GraphValue &value, const Sharding &from,
+                          const Sharding &to, const Mesh &mesh,
+                          ReshardCache &paths) {
+  if (!mayReshard(value, from, to))
+    return "a gradient is reduced in its own type, wider than this; the "
+           "recipe's \"gradient_communication\" may allow less";
+  if (mesh.timeCount() > 1 &&
+      !paths.get(from, to, value.shape, value.elementBytes))
+    return ("micro-batches (axis '" + kTimeAxis + "') exchange nothing").str();
+  return "";
+}
+
+/// What an op makes or reads can be resharded to or from the value's sharding.
+static Error verifyReshards(const Plan &plan, const ModelGraph &graph,
+                            StrategyTable &strategies) {
+  ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
+  auto check = [&](const Sharding &side, unsigned index, bool result,
+                   const GraphOp &op) -> Error {
+    const GraphValue &value = graph.values[index];
+    const Sharding &sharding = plan.values[index].sharding;
+    std::string why = whyNot(value, result ? side : sharding,
+                             result ? sharding : side, plan.mesh, paths);
+    if (why.empty())
+      return Error::success();
+    return createStringError("plan: tensor " + value.name + " is sharded " +
+                             toString(sharding, plan.mesh) + ", but op " +
+                             op.name + (result ? " gives " : " wants ") +
+                             toString(side, plan.mesh) + ": " + why);
+  };
+  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
+    const OpShardings &sides =
+        strategies.find(op, planned.assignment)->shardings;
+    for (const auto &[value, side] : zip_equal(op.operands, sides.operands))
+      if (Error error = check(side, value, /*result=*/false, op))
+        return error;
+    for (const auto &[value, side] : zip_equal(op.results, sides.results))
+      if (Error error = check(side, value, /*result=*/true, op))
+        return error;
+  }
+  return Error::success();
+}
+
+static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    if (op.setup)
+      continue;
+    for (unsigned operand : op.operands) {
+      const GraphValue &value = graph.values[operand];
+      if (value.source == ValueSource::Op && !value.setup &&
+          plan.ops[value.producer].stage > plan.ops[index].stage)
+        return createStringError("plan: op " + op.name +
+                                 " reads from a later stage");
+    }
+  }
+  return Error::success();
+}
+
+/// A state is where its next value will be.
+static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
+  for (const GraphState &state : graph.states)
+    if (plan.values[state.argument].sharding !=
+        plan.values[state.next].sharding)
+      return createStringError(
+          "plan: state " + graph.values[state.argument].name +
+          " and its next value " + graph.values[state.next].name +
+          " are sharded unlike: give both one sharding");
+  if (!graph.states.empty() && plan.stages > 1)
+    return createStringError("plan: a model with states runs in one stage");
+  return Error::success();
+}
+
+StringRef stringifyObjective(Objective objective) {
+  return kObjectives[unsigned(objective)];
+}
+
+Expected<Objective> parseObjective(StringRef text) {
+  const StringRef *found = llvm::find(kObjectives, text);
+  if (found != std::end(kObjectives))
+    return Objective(found - std::begin(kObjectives));
+  return createStringError("'" + text + "' is no objective: write one of " +
+                           join(ArrayRef(kObjectives), ", ") +
+                           didYouMean(text, kObjectives));
+}
+
+Error verify(const Plan &plan, const ModelGraph &graph) {
+  if (plan.modelHash != graph.hash)
+    return wrongModel(plan, graph);
+  if (plan.ops.size() != graph.ops.size() ||
+      plan.values.size() != graph.values.size())
+    return createStringError("the plan has " + Twine(plan.ops.size()) +
+                             " ops, the model " + Twine(graph.ops.size()));
+  if (plan.stages < 1 || plan.microBatches < 1 ||
+      plan.microBatches != plan.mesh.timeCount())
+    return createStringError(
+        "plan: micro_batches must be the size of the mesh's time axis");
+  if (plan.mesh.deviceCount() * plan.stages != plan.cluster.deviceCount())
+    return createStringError(
+        "plan: " + Twine(plan.stages) + " stages of a mesh of " +
+        Twine(plan.mesh.deviceCount()) + " devices need " +
+        Twine(plan.mesh.deviceCount() * plan.stages) +
+        " devices, its cluster has " + Twine(plan.cluster.deviceCount()));
+  StrategyTable strategies(plan.mesh);
+  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
+    if (Error error = verifyOp(plan, planned, op, graph, strategies))
+      return error;
+  for (const auto &[planned, value] : zip_equal(plan.values, graph.values))
+    if (Error error = verifyValue(planned, value, plan.mesh))
+      return error;
+  if (Error error = verifyReshards(plan, graph, strategies))
+    return error;
+  if (Error error = verifyStates(plan, graph))
+    return error;
+  return verifyStageOrder(plan, graph);
+}
+
+} // namespace autopar

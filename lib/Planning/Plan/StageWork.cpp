@@ -1,0 +1,392 @@
+//===- StageWork.cpp - What a stage runs and holds ------------------------===//
+
+#include "autopar/Planning/Plan/StageWork.h"
+#include "autopar/Planning/Model/Strategies.h"
+#include "autopar/Planning/Plan/Launches.h"
+#include "autopar/shared_memory.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+
+using namespace llvm;
+
+namespace autopar {
+
+const StageWork::Copy *StageWork::copyOf(unsigned value,
+                                         const Sharding &sharding) const {
+  auto list = copies.find(value);
+  if (list == copies.end())
+    return nullptr;
+  const Copy *found = llvm::find_if(list->second, [&](const Copy &copy) {
+    return copy.sharding == sharding;
+  });
+  return found == list->second.end() ? nullptr : found;
+}
+
+namespace {
+
+class WorkLister {
+public:
+  WorkLister(const ModelGraph &graph, const Plan &plan,
+             bool listsContents = false)
+      : graph(graph), plan(plan), listsContents(listsContents),
+        reshards(plan.mesh,
+                 CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
+        launches(graph, plan, reshards), stages(plan.stages),
+        stored(launches.storedValues()), inLaunch(graph.ops.size(), 0) {
+    for (StageWork &stage : stages) {
+      stage.places.resize(graph.values.size());
+      stage.work.communication = graph.table->communication;
+      stage.work.items.reserve(launches.all().size() / stages.size());
+    }
+  }
+  std::vector<StageWork> run();
+
+private:
+  const Sharding &shardingOf(unsigned value) const {
+    return plan.values[value].sharding;
+  }
+  const Sharding &given(unsigned value) const { return launches.given(value); }
+
+  unsigned newBuffer(StageWork &stage, unsigned value,
+                     const Sharding &sharding);
+  unsigned place(int64_t stage, unsigned value);
+  bool isRepeated(unsigned value) const {
+    return launches.isComputed(value) &&
+           graph.isRepeated(graph.ops[graph.values[value].producer]);
+  }
+  void repeatAll(int64_t stage, unsigned value);
+  unsigned repeat(int64_t stage, unsigned value);
+  unsigned receive(int64_t stage, unsigned value);
+  unsigned read(int64_t stage, unsigned value, const Sharding &want,
+                bool fused);
+  unsigned reshard(int64_t stage, unsigned buffer, unsigned value,
+                   const Sharding &from, const Sharding &to, bool fused);
+  std::string packingOf(const Launch &launch) const;
+  void launch(const Launch &launch);
+  void name(const Launch &launch);
+  void returnResult(unsigned value, std::optional<unsigned> state);
+  unsigned copy(StageWork &stage, unsigned value, unsigned buffer,
+                const Sharding &sharding);
+  void returnResults();
+
+  const ModelGraph &graph;
+  const Plan &plan;
+  bool listsContents;
+  ReshardCache reshards;
+  LaunchList launches;
+  std::vector<StageWork> stages;
+  std::vector<bool> stored;       // per value: some launch reads it
+  std::vector<unsigned> inLaunch; // per op: 1 + the last launch that has it
+  int64_t nextChannel = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values in memory
+//===----------------------------------------------------------------------===//
+
+unsigned WorkLister::newBuffer(StageWork &stage, unsigned value,
+                               const Sharding &sharding) {
+  WorkBuffer buffer;
+  buffer.bytes = localBytes(graph.values[value], sharding, plan.mesh);
+  stage.work.buffers.push_back(buffer);
+  stage.persistent.emplace_back();
+  if (listsContents)
+    stage.contents.push_back({value, sharding});
+  return stage.work.buffers.size() - 1;
+}
+
+/// What depends on no input is computed again, after what it reads of that.
+void WorkLister::repeatAll(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  SmallVector<unsigned> open{value};
+  while (!open.empty()) {
+    unsigned next = open.back();
+    size_t ready = open.size();
+    if (!stage.places[next])
+      for (unsigned operand : graph.ops[graph.values[next].producer].operands)
+        if (isRepeated(operand) && !stage.places[operand])
+          open.push_back(operand);
+    if (open.size() != ready)
+      continue;
+    open.pop_back();
+    if (!stage.places[next]) {
+      unsigned buffer = repeat(number, next);
+      stage.places[next] = buffer;
+    }
+  }
+}
+
+/// `value`, whose operands have places.
+unsigned WorkLister::repeat(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  unsigned op = graph.values[value].producer;
+  WorkItem item;
+  for (auto [operand, want] :
+       zip_equal(graph.ops[op].operands, launches.shardings(op).operands)) {
+    if (auto constant = stage.persistent[place(number, operand)])
+      stage.plain.insert(*constant);
+    item.reads.push_back(read(number, operand, want, /*fused=*/true));
+  }
+  unsigned buffer = newBuffer(stage, value, given(value));
+  item.writes.push_back(buffer);
+  stage.work.items.push_back(std::move(item));
+  return reshard(number, buffer, value, given(value), shardingOf(value),
+                 /*fused=*/false);
+}
+
+/// Sent by the stage that makes it, at once.
+unsigned WorkLister::receive(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  unsigned buffer = newBuffer(stage, value, shardingOf(value));
+  WorkItem arrival;
+  arrival.writes.push_back(buffer);
+  StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
+  if (std::optional<unsigned> source = from.places[value]) {
+    arrival.kind = WorkKind::Recv;
+    arrival.channel = nextChannel++;
+    WorkItem departure;
+    departure.kind = WorkKind::Send;
+    departure.channel = arrival.channel;
+    departure.reads.push_back(*source);
+    from.work.items.push_back(std::move(departure));
+    int64_t ring = shared_memory::ringBytes(stage.work.buffers[buffer].bytes,
+                                            shared_memory::kChannelSlots);
+    from.channelBytes += ring;
+    stage.channelBytes += ring;
+  }
+  stage.work.items.push_back(std::move(arrival));
+  return buffer;
+}
+
+/// The buffer of `value` as planned, in a stage that reads it.
+unsigned WorkLister::place(int64_t number, unsigned value) {
+  StageWork &stage = stages[number];
+  if (std::optional<unsigned> known = stage.places[value])
+    return *known;
+  const GraphValue &what = graph.values[value];
+  unsigned buffer;
+  if (isRepeated(value)) {
+    repeatAll(number, value);
+    return *stage.places[value];
+  }
+  if (launches.isComputed(value)) {
+    buffer = receive(number, value);
+  } else {
+    buffer = newBuffer(stage, value, shardingOf(value));
+    stage.work.buffers[buffer].input = what.source == ValueSource::Input;
+    stage.work.buffers[buffer].persistent =
+        what.persistent ||
+        isReadInPlace(graph, what, shardingOf(value), plan.mesh);
+    if (what.persistent)
+      stage.persistent[buffer] = value;
+  }
+  stage.places[value] = buffer;
+  return buffer;
+}
+
+/// The buffer after the steps of a reshard. `fused`: a kernel follows that
+/// takes slices as it reads.
+unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
+                             const Sharding &from, const Sharding &to,
+                             bool fused) {
+  const GraphValue &what = graph.values[value];
+  StageWork &stage = stages[number];
+  if (from == to)
+    return buffer;
+  const std::optional<ReshardPath> &path =
+      reshards.get(from, to, what.shape, what.elementBytes);
+  if (!path)
+    return buffer;
+  for (const auto &[index, step] : enumerate(*path)) {
+    bool local = isLocal(step.kind);
+    if (local && fused && index + 1 == path->size())
+      break;
+    WorkItem item;
+    item.kind = local ? WorkKind::Compute : WorkKind::Collective;
+    item.reads.push_back(buffer);
+    int64_t before = stage.work.buffers[buffer].bytes;
+    buffer = newBuffer(stage, value, step.after);
+    item.writes.push_back(buffer);
+    if (step.kind == ReshardKind::AllReduce)
+      item.inPlace.push_back({0, 0});
+    stage.work.items.push_back(std::move(item));
+    if (local)
+      continue;
+    int64_t &most = stage.messages[std::vector<unsigned>(step.subAxes.begin(),
+                                                         step.subAxes.end())];
+    most = std::max({most, before, stage.work.buffers[buffer].bytes});
+  }
+  return buffer;
+}
+
+/// The buffer of `value` as `want` says: one copy per stage and sharding.
+unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
+                          bool fused) {
+  unsigned buffer = place(number, value);
+  if (shardingOf(value) == want ||
+      (fused && !launches.moves(value, shardingOf(value), want)))
+    return buffer;
+  if (const StageWork::Copy *known = stages[number].copyOf(value, want))
+    return known->buffer;
+  buffer = reshard(number, buffer, value, shardingOf(value), want, fused);
+  stages[number].copies[value].push_back({want, buffer});
+  return buffer;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// A reshape outside of kernels: its result names the operand's memory, where
+/// no reshard makes a copy.
+void WorkLister::name(const Launch &launch) {
+  StageWork &stage = stages[launch.stage];
+  unsigned op = launch.ops.front();
+  unsigned operand = graph.ops[op].operands.front();
+  unsigned buffer =
+      read(launch.stage, operand, launches.shardings(op).operands.front(),
+           /*fused=*/false);
+  unsigned whole = place(launch.stage, operand);
+  for (unsigned result : graph.ops[op].results) {
+    unsigned made = reshard(launch.stage, buffer, result, given(result),
+                            shardingOf(result), /*fused=*/false);
+    stage.places[result] = made;
+    if (auto origin = stage.persistent[whole]; origin && made != whole)
+      stage.plain.insert(*origin);
+  }
+}
+
+/// As packingOf in Dialect/LibraryCall.h has it of kernels.
+std::string WorkLister::packingOf(const Launch &launch) const {
+  if (launch.step->kind == GroupKind::Contraction)
+    return graph.ops[launch.step->root].facts->signature;
+  std::string all;
+  for (unsigned op : launch.ops)
+    all += graph.ops[op].facts->signature + '\n';
+  return all;
+}
+
+void WorkLister::launch(const Launch &launch) {
+  StageWork &stage = stages[launch.stage];
+  unsigned number = 1 + (&launch - launches.all().data());
+  for (unsigned op : launch.ops)
+    inLaunch[op] = number;
+  bool isCall = launch.step->kind != GroupKind::Loops;
+  WorkItem item;
+  SmallVector<unsigned> readValues;
+  for (unsigned op : launch.ops)
+    for (const auto &[position, value] : enumerate(graph.ops[op].operands)) {
+      if (launches.isComputed(value) &&
+          inLaunch[graph.values[value].producer] == number)
+        continue;
+      bool library =
+          isCall && (op == launch.step->root ||
+                     graph.ops[op].facts->kernel == KernelClass::View);
+      unsigned buffer =
+          read(launch.stage, value, launches.shardings(op).operands[position],
+               /*fused=*/!isCall);
+      if (auto constant = stage.persistent[buffer]) {
+        if (library && graph.values[*constant].source != ValueSource::State)
+          stage.calls[{*constant, packingOf(launch)}] = launch.step->kind;
+        else
+          stage.plain.insert(*constant);
+      } else if (auto origin = stage.persistent[place(launch.stage, value)]) {
+        stage.plain.insert(*origin); // read by the reshard
+      }
+      if (!is_contained(item.reads, buffer)) {
+        item.reads.push_back(buffer);
+        readValues.push_back(value);
+      }
+    }
+  SmallVector<unsigned> results;
+  for (unsigned op : launch.ops)
+    for (unsigned value : graph.ops[op].results)
+      if (stored[value] && !stage.places[value])
+        results.push_back(value);
+  for (unsigned value : results) {
+    item.writes.push_back(newBuffer(stage, value, given(value)));
+    stage.places[value] = item.writes.back();
+  }
+  for (auto [out, in] : launch.step->inPlace) {
+    auto *to = llvm::find(results, out), *from = llvm::find(readValues, in);
+    if (to != results.end() && from != readValues.end())
+      item.inPlace.push_back({unsigned(to - results.begin()),
+                              unsigned(from - readValues.begin())});
+  }
+  stage.work.items.push_back(std::move(item));
+  for (unsigned value : results)
+    stage.places[value] =
+        reshard(launch.stage, *stage.places[value], value, given(value),
+                shardingOf(value), /*fused=*/false);
+}
+
+/// A result that is an argument, or another result's memory, is copied. A
+/// gradient is read when it is made, and then free after its last reader.
+void WorkLister::returnResult(unsigned value, std::optional<unsigned> state) {
+  int64_t number = launches.isComputed(value)
+                       ? plan.ops[graph.values[value].producer].stage
+                       : 0;
+  StageWork &stage = stages[number];
+  Sharding whole = endPartial(shardingOf(value));
+  unsigned buffer = read(number, value, whole, /*fused=*/false);
+  WorkBuffer what = stage.work.buffers[buffer];
+  if (auto constant = stage.persistent[buffer])
+    stage.plain.insert(*constant);
+  bool isGradient = graph.values[value].isGradient;
+  if (what.input || what.persistent || (what.output && !isGradient))
+    buffer = copy(stage, value, buffer, whole);
+  if (!isGradient)
+    stage.work.buffers[buffer].output = true;
+  if (state)
+    stage.work.states.push_back({place(number, *state), buffer});
+}
+
+unsigned WorkLister::copy(StageWork &stage, unsigned value, unsigned buffer,
+                          const Sharding &sharding) {
+  WorkItem item;
+  item.reads.push_back(buffer);
+  item.writes.push_back(newBuffer(stage, value, sharding));
+  stage.work.items.push_back(item);
+  return item.writes.front();
+}
+
+/// What a step returns, and where: a state's memory takes its next value.
+void WorkLister::returnResults() {
+  std::vector<std::optional<unsigned>> states(graph.stepResults.size());
+  for (const GraphState &state : graph.states) {
+    states[state.result] = state.argument;
+    stages.front().plain.insert(state.argument);
+  }
+  std::vector<unsigned> next;
+  for (const auto &[index, value] : enumerate(graph.stepResults)) {
+    returnResult(value, states[index]);
+    if (states[index])
+      next.push_back(value);
+  }
+  WorkList &work = stages.front().work; // states are in one stage
+  for (auto [state, value, copied] :
+       zip_equal(work.states, next, statesToCopy(work))) {
+    if (copied) {
+      work.buffers[state.next].output = false;
+      state.next = copy(stages.front(), value, state.next, shardingOf(value));
+    }
+    work.buffers[state.next].persistent = true;
+  }
+}
+
+std::vector<StageWork> WorkLister::run() {
+  for (const Launch &item : launches.all())
+    item.step->view ? name(item) : launch(item);
+  returnResults();
+  return std::move(stages);
+}
+
+std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan,
+                                    bool listsContents) {
+  return WorkLister(graph, plan, listsContents).run();
+}
+
+} // namespace autopar

@@ -1,0 +1,175 @@
+//===- NearestFit.cpp - What would do where memory is short ---------------===//
+
+#include "NearestFit.h"
+#include "autopar/Planning/Constraints/CheckConstraints.h"
+#include "autopar/Support/Text.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace autopar {
+
+namespace {
+
+/// A size as --memory-limit takes it.
+struct Size {
+  int64_t bytes;
+  std::string text;
+};
+
+struct Fit {
+  Size limit;
+  int64_t peakBytes; // of the plan that was found
+};
+
+} // namespace
+
+/// No less than `bytes`, in one decimal.
+static Size roundedUp(int64_t bytes) {
+  constexpr StringLiteral kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024)
+    return {bytes, std::to_string(bytes)};
+  double unit = 1024;
+  size_t index = 0;
+  for (; index + 1 < std::size(kUnits) && bytes >= 1024 * unit; ++index)
+    unit *= 1024;
+  double value = std::ceil(double(bytes) / unit * 10) / 10;
+  return {int64_t(value * unit), formatv("{0:f1}{1}", value, kUnits[index])};
+}
+
+/// Tries limits from the least that a search came to; at last what a plan takes
+/// that no limit binds.
+static std::optional<Fit> leastLimit(PlanRequest request, int64_t least,
+                                     AnyPlan search) {
+  constexpr unsigned kTries = 4;
+  constexpr double kStep = 1.15;
+  constexpr int64_t kNoLimit = int64_t(1) << 50;
+  auto tryAt = [&](int64_t bytes) -> std::optional<Fit> {
+    Size limit = roundedUp(bytes);
+    request.memoryLimit = limit.bytes;
+    Expected<Plan> plan = search(request);
+    if (plan)
+      return Fit{limit, plan->predictedPeakMemoryBytes};
+    handleAllErrors(
+        plan.takeError(),
+        [&](const NotEnoughMemory &shortage) { least = shortage.leastBytes; },
+        [](const ErrorInfoBase &) {});
+    return std::nullopt;
+  };
+  // What was found may do with less than it was allowed.
+  auto lowered = [&](std::optional<Fit> fit) {
+    std::optional<Fit> lower = fit ? tryAt(fit->peakBytes) : std::nullopt;
+    return lower ? lower : fit;
+  };
+  int64_t bytes = least;
+  for (unsigned attempt = 0; least > 0 && attempt < kTries; ++attempt) {
+    if (std::optional<Fit> fit = tryAt(bytes))
+      return lowered(fit);
+    bytes = std::max(least, int64_t(kStep * double(bytes)));
+  }
+  std::optional<Fit> unlimited = tryAt(kNoLimit);
+  return unlimited ? lowered(tryAt(unlimited->peakBytes)) : std::nullopt;
+}
+
+/// `factor` times the nodes, or of one node of CPUs the ranks.
+static Cluster timesDevices(Cluster cluster, int64_t factor) {
+  NodeGroup &first = cluster.nodes.front();
+  if (cluster.nodes.size() == 1 && first.count == 1 && first.type.kind == "cpu")
+    first.devices *= factor;
+  else
+    for (NodeGroup &group : cluster.nodes)
+      group.count *= factor;
+  return cluster;
+}
+
+/// `4 devices (2x2:a100-80gb)`: of a few larger clusters the smallest that has
+/// a plan; "" if none has, or if the mesh is fixed.
+static std::string moreDevices(PlanRequest request, const Fit &fit,
+                               int64_t limitBytes, AnyPlan search) {
+  constexpr unsigned kTries = 2;
+  constexpr int64_t kMostTimes = 8, kMostDevices = 1 << 12;
+  Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
+  if (!request.mesh.empty() || !pinned || !pinned->empty()) {
+    consumeError(pinned.takeError());
+    return "";
+  }
+  const Cluster cluster = request.cluster;
+  int64_t factor =
+      std::max<int64_t>(2, PowerOf2Ceil(ceilDiv(fit.peakBytes, limitBytes)));
+  for (unsigned attempt = 0; attempt < kTries; ++attempt, factor *= 2) {
+    if (factor > kMostTimes || cluster.deviceCount() * factor > kMostDevices)
+      return "";
+    request.cluster = timesDevices(cluster, factor);
+    Expected<Plan> plan = search(request);
+    if (plan)
+      return formatv("{0} devices ({1})", request.cluster.deviceCount(),
+                     StringRef(describe(request.cluster)).split(", ").first);
+    consumeError(plan.takeError());
+  }
+  return "";
+}
+
+/// Of a training step: that blocks of fewer rows need less; "" of inference,
+/// and where weights and states alone exceed the limit on all devices together.
+static std::string smallerBlocks(const ModelGraph &graph,
+                                 const PlanRequest &request,
+                                 int64_t limitBytes) {
+  bool trains = any_of(graph.states, [&](const GraphState &state) {
+    return graph.values[state.argument].isWeight;
+  });
+  if (!trains)
+    return "";
+  double persistent = 0;
+  for (unsigned argument : graph.stepArguments) {
+    const GraphValue &value = graph.values[argument];
+    double bytes = double(value.elementBytes);
+    for (int64_t size : value.shape)
+      bytes *= double(size);
+    persistent += value.persistent ? bytes : 0;
+  }
+  if (persistent > double(limitBytes) * double(request.cluster.deviceCount()))
+    return "";
+  return "; a training step in smaller blocks needs less: raise "
+         "\"accumulation\" in the recipe and make the model's batch as much "
+         "smaller (--bind, where its size is symbolic)";
+}
+
+Error nearestFit(const ModelGraph &graph, const PlanRequest &request,
+                 const NotEnoughMemory &shortage, AnyPlan search) {
+  std::optional<Fit> fit = leastLimit(request, shortage.leastBytes, search);
+  int64_t limit = shortage.limitBytes;
+  std::string blocks = smallerBlocks(graph, request, limit);
+  if (!fit)
+    return createStringError(
+        toString(make_error<NotEnoughMemory>(limit, shortage.leastBytes)) +
+        blocks);
+  std::string devices = moreDevices(request, *fit, limit, search);
+  return createStringError(
+      "no plan found within the memory limit of " + bytesText(double(limit)) +
+      " per device; the least found is " + bytesText(double(fit->peakBytes)) +
+      ", " + bytesText(double(fit->peakBytes - limit)) +
+      " more: there is a plan with a limit of " + fit->limit.text +
+      (devices.empty() ? "" : ", and with " + devices) + blocks);
+}
+
+Error keptDoNotFit(const ModelGraph &graph, const PlanRequest &request,
+                   const NotEnoughMemory &shortage, AnyPlan search) {
+  PlanRequest free = request;
+  free.from = nullptr;
+  Expected<Plan> plan = search(free);
+  std::string without = "one does: leave --from out";
+  if (!plan)
+    without =
+        "neither: " + toString(handleErrors(
+                          plan.takeError(), [&](const NotEnoughMemory &found) {
+                            return nearestFit(graph, free, found, search);
+                          }));
+  return createStringError("with what is kept of " + request.from->file +
+                           " no plan fits the memory limit of " +
+                           bytesText(double(shortage.limitBytes)) +
+                           " per device; without it " + without);
+}
+
+} // namespace autopar

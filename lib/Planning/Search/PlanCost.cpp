@@ -1,0 +1,310 @@
+//===- PlanCost.cpp - What each part of a plan costs ----------------------===//
+
+#include "autopar/Planning/Search/PlanCost.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace autopar {
+
+/// What depends on no input runs in each stage that reads it.
+void PlanCost::findStages() {
+  stages.resize(plan.stages);
+  stagesOf.resize(graph.ops.size());
+  for (unsigned value : graph.stepResults)
+    if (graph.values[value].source == ValueSource::Op) {
+      unsigned op = graph.values[value].producer;
+      stagesOf[op] = {plan.ops[op].stage};
+    }
+  for (size_t index = graph.ops.size(); index-- > 0;) {
+    const GraphOp &op = graph.ops[index];
+    SmallVector<int64_t, 1> &list = stagesOf[index];
+    if (!graph.isRepeated(op)) {
+      list = {plan.ops[index].stage};
+      continue;
+    }
+    for (unsigned result : op.results)
+      for (const GraphUse &use : graph.values[result].uses)
+        list.append(stagesOf[use.op]);
+    llvm::sort(list);
+    list.erase(llvm::unique(list), list.end());
+  }
+}
+
+PlacePrices &PlanCost::pricesOfOp(unsigned op) {
+  return pricesIn(stagesOf[op].empty() ? plan.ops[op].stage
+                                       : stagesOf[op].front());
+}
+
+/// Where the function that reads a value has an op that makes it, in one stage.
+std::optional<int64_t> PlanCost::stageOfMaker(unsigned value,
+                                              bool atSetup) const {
+  const GraphValue &item = graph.values[value];
+  if (item.source != ValueSource::Op || item.setup != atSetup ||
+      graph.isRepeated(graph.ops[item.producer]))
+    return std::nullopt;
+  return plan.ops[item.producer].stage;
+}
+
+/// `op`: nullopt where the step returns the value.
+SmallVector<int64_t, 1>
+PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
+  const GraphValue &item = graph.values[value];
+  if (!op && (item.source != ValueSource::Op || item.setup))
+    return {0}; // an argument
+  SmallVector<int64_t, 1> stages{plan.ops[op ? *op : item.producer].stage};
+  if (op)
+    stages = stagesOf[*op];
+  if (reads == ReadCost::PerRead)
+    return stages;
+  std::optional<int64_t> maker =
+      stageOfMaker(value, op && graph.ops[*op].setup);
+  for (int64_t &stage : stages)
+    stage = reshardStage(maker, stage);
+  return stages;
+}
+
+/// The first of them, or where an op that nobody needs is planned.
+int64_t PlanCost::stageOfRead(unsigned value,
+                              std::optional<unsigned> op) const {
+  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  return stages.empty() ? plan.ops[*op].stage : stages.front();
+}
+
+WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
+  return wantedSharding(strategies[use.op]->shardings.operands[use.operand],
+                        graph.ops[use.op].facts->rule.operands[use.operand]);
+}
+
+/// A reshard that several ops of a stage want is noted at the first of them.
+void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
+                        const WantedSharding &wanted) {
+  const Sharding &from = plan.values[value].sharding;
+  if (from == wanted.sharding)
+    return;
+  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  bool atSetup = op && graph.ops[*op].setup;
+  if (reads == ReadCost::Shared)
+    erase_if(stages, [&](int64_t stage) {
+      return std::exchange(
+          (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage), true);
+    });
+  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill},
+       stages);
+}
+
+/// Once for all stages in places alike.
+void PlanCost::note(ReshardPlace place, ArrayRef<int64_t> where) {
+  if (place.from == place.to)
+    return;
+  for (unsigned kind = 0; kind < prices.size(); ++kind) {
+    place.stages.clear();
+    copy_if(where, std::back_inserter(place.stages),
+            [&](int64_t stage) { return places.kindOf[stage] == kind; });
+    if (!place.stages.empty())
+      noteIn(place, prices[kind].reshards);
+  }
+}
+
+void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
+  const GraphValue &value = graph.values[place.value];
+  std::optional<ReshardPath> path =
+      table.path(place.from, place.to, value.shape, value.elementBytes);
+  if (!path)
+    return;
+  place.path = *path;
+  std::map<size_t, SmallVector<int64_t, 1>> stagesOfMade;
+  for (int64_t stage : place.stages)
+    stagesOfMade[stepsMade(place, stage)].push_back(stage);
+  for (auto &[steps, where] : stagesOfMade) {
+    place.stages = where;
+    place.path.assign(path->begin() + steps, path->end());
+    add(place);
+  }
+}
+
+static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
+                       size_t index) {
+  const ReshardStep &x = a.path[index], &y = b.path[index];
+  return x.kind == y.kind && x.subAxes == y.subAxes && x.dim == y.dim &&
+         x.concatDim == y.concatDim && x.reduce == y.reduce &&
+         x.after == y.after &&
+         (x.kind != ReshardKind::Halo || a.fill == b.fill);
+}
+
+/// With how many of its steps a reshard before it in the stage begins, too:
+/// Partition merges what is equal.
+size_t PlanCost::stepsMade(const ReshardPlace &place, int64_t stage) {
+  if (place.result || reads == ReadCost::PerRead)
+    return 0;
+  std::vector<ReshardPlace> &list =
+      made[{place.value, stage, isAtSetup(place)}];
+  size_t most = 0;
+  for (const ReshardPlace &known : list) {
+    size_t same = 0, end = std::min(known.path.size(), place.path.size());
+    while (same < end && isSameStep(known, place, same))
+      ++same;
+    most = std::max(most, same);
+  }
+  list.push_back(place);
+  return most;
+}
+
+void PlanCost::add(ReshardPlace place) {
+  bool atSetup = isAtSetup(place);
+  place.seconds = secondsOf(place.path) * weight(atSetup);
+  if (place.op && (stagesOf[*place.op].size() < 2 ||
+                   is_contained(place.stages, stagesOf[*place.op].front())))
+    secondsAt[*place.op] += place.seconds;
+  if (atSetup) {
+    setup += place.seconds;
+    return;
+  }
+  for (int64_t stage : place.stages) {
+    stages[stage].communication += place.seconds;
+    communication += place.seconds;
+  }
+  if (any_of(place.path,
+             [](const ReshardStep &step) { return !isLocal(step.kind); }))
+    reshards.push_back(std::move(place));
+}
+
+void PlanCost::addMessages() {
+  CommunicationModel model(plan.cluster, plan.mesh);
+  messages = reads == ReadCost::PerRead
+                 ? messagesOf(graph, plan, model)
+                 : messagesOf(graph, plan, model, [&](const GraphUse &use) {
+                     return wantedBy(use);
+                   });
+  for (const StageMessage &message : messages) {
+    double seconds = message.seconds * weight(false);
+    stages[message.from].messages += seconds;
+    stages[message.to].messages += seconds;
+  }
+}
+
+PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
+    : plan(plan), graph(graph), reads(reads),
+      places(plan.cluster, plan.pipeline()),
+      prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh),
+      secondsAt(graph.ops.size(), 0) {
+  findStages();
+  strategies.reserve(graph.ops.size());
+  auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    const OpStrategy &strategy = *table.find(op, plan.ops[index].assignment);
+    strategies.push_back(&strategy);
+    const OpShardings &sides = strategy.shardings;
+    if (op.setup)
+      setup += opSeconds(index, strategy);
+    else
+      for (int64_t stage : stagesOf[index]) {
+        double seconds =
+            pricesIn(stage).opSeconds(graph, op, strategy) * weight(false);
+        stages[stage].compute += seconds;
+        compute += seconds;
+      }
+    for (const auto &[position, value] : enumerate(op.operands))
+      noteRead(value, unsigned(index),
+               wantedBy({unsigned(index), unsigned(position)}));
+    for (const auto &[side, value] : zip_equal(sides.results, op.results))
+      note({value, unsigned(index), true, side, shardingOf(value), {}, {}, 0},
+           stagesOf[index]);
+  }
+  for (unsigned value : graph.stepResults)
+    noteRead(value, std::nullopt, {endPartial(shardingOf(value)), {}});
+  addMessages();
+}
+
+double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
+  const GraphOp &item = graph.ops[op];
+  return pricesOfOp(op).opSeconds(graph, item, strategy) * weight(item.setup);
+}
+
+/// Whether the step returns the value so, or another op reads it so where `op`
+/// first does.
+bool PlanCost::isReadAlike(unsigned value, const WantedSharding &wanted,
+                           unsigned op) const {
+  const GraphValue &item = graph.values[value];
+  bool atSetup = graph.ops[op].setup;
+  auto isThere = [&](std::optional<unsigned> reader) {
+    return is_contained(stagesOfRead(value, reader), stageOfRead(value, op));
+  };
+  if (item.output && !atSetup &&
+      wanted == WantedSharding{endPartial(plan.values[value].sharding), {}} &&
+      isThere(std::nullopt))
+    return true;
+  return any_of(item.uses, [&](const GraphUse &use) {
+    return use.op != op && graph.ops[use.op].setup == atSetup &&
+           strategies[use.op]->shardings.operands[use.operand] ==
+               wanted.sharding &&
+           wantedBy(use) == wanted && isThere(use.op);
+  });
+}
+
+double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
+  const GraphOp &item = graph.ops[op];
+  double seconds = 0;
+  SharedReshards<unsigned, bool> isPaid; // by an operand before
+  for (const auto &[position, value] : enumerate(item.operands)) {
+    const Sharding &planned = plan.values[value].sharding;
+    WantedSharding wanted =
+        wantedSharding(strategy.shardings.operands[position],
+                       item.facts->rule.operands[position]);
+    if (planned != wanted.sharding && !isReadAlike(value, wanted, op) &&
+        !std::exchange(isPaid.find(value, wanted, 0), true))
+      seconds +=
+          pricesIn(stageOfRead(value, op))
+              .reshardSeconds(planned, wanted.sharding, graph.values[value]);
+  }
+  for (const auto &[side, value] :
+       zip_equal(strategy.shardings.results, item.results))
+    seconds += pricesOfOp(op).reshardSeconds(side, plan.values[value].sharding,
+                                             graph.values[value]);
+  return seconds * weight(item.setup);
+}
+
+double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
+  const GraphValue &item = graph.values[value];
+  bool made = item.source == ValueSource::Op;
+  double seconds = 0;
+  if (made)
+    seconds +=
+        pricesOfOp(item.producer)
+            .reshardSeconds(
+                strategies[item.producer]->shardings.results[item.resultIndex],
+                sharding, item);
+  SharedReshards<unsigned, bool> isPaid, isPaidAtSetup;
+  auto read = [&](std::optional<unsigned> op, const WantedSharding &wanted) {
+    int64_t stage = stageOfRead(value, op);
+    bool atSetup = op && graph.ops[*op].setup;
+    if (!std::exchange(
+            (atSetup ? isPaidAtSetup : isPaid).find(value, wanted, stage),
+            true))
+      seconds +=
+          pricesIn(stage).reshardSeconds(sharding, wanted.sharding, item);
+  };
+  for (const GraphUse &use : item.uses)
+    read(use.op, wantedBy(use));
+  if (item.output)
+    read(std::nullopt, {endPartial(sharding), {}});
+  return seconds * weight(item.setup && !item.persistent);
+}
+
+/// Of a stage that has more than its share of cores, as other stages wait, it
+/// is what it takes then.
+std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph,
+                                  ReadCost reads) {
+  std::vector<StageCost> stages = PlanCost(plan, graph, reads).stages;
+  for (StageCost &stage : stages) {
+    double busy = stage.busy();
+    if (plan.predictedStepSeconds <= 0 || busy <= plan.predictedStepSeconds)
+      continue;
+    double share = plan.predictedStepSeconds / busy;
+    for (double *part : {&stage.compute, &stage.communication, &stage.messages})
+      *part *= share;
+  }
+  return stages;
+}
+
+} // namespace autopar

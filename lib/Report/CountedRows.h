@@ -1,0 +1,36 @@
+//===- CountedRows.h - Rows that are alike, told once -----------*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_REPORT_COUNTEDROWS_H
+#define AUTOPAR_LIB_REPORT_COUNTEDROWS_H
+
+#include "autopar/Report/PlanFacts.h"
+#include "llvm/ADT/STLExtras.h"
+#include <map>
+
+namespace autopar {
+
+/// Gathers rows; those of one key, as repeated layers have them, become one.
+class CountedRows {
+public:
+  void add(std::string key, std::string text, double seconds, unsigned index) {
+    auto [it, isNew] = places.try_emplace(std::move(key), rows.size());
+    if (isNew)
+      rows.push_back({std::move(text), seconds, 0, index, {}});
+    ++rows[it->second].count;
+  }
+  /// Those that weigh the most together come first.
+  std::vector<CostRow> take() {
+    llvm::stable_sort(rows, [](const CostRow &a, const CostRow &b) {
+      return std::abs(a.allSeconds()) > std::abs(b.allSeconds());
+    });
+    return std::move(rows);
+  }
+
+private:
+  std::map<std::string, size_t> places;
+  std::vector<CostRow> rows;
+};
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_REPORT_COUNTEDROWS_H

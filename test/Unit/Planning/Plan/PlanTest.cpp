@@ -1,0 +1,73 @@
+//===- PlanTest.cpp - Plans that are legal, and those that are not --------===//
+
+#include "autopar/Planning/Plan/Plan.h"
+#include "Plans.h"
+#include "gtest/gtest.h"
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+std::string complaintOf(const Plan &plan, const ModelGraph &graph) {
+  return toString(verify(plan, graph));
+}
+
+TEST(Plan, WhatIsLegalIsVerified) {
+  ModelGraph graph = twoLayers(8);
+  Plan plan = replicatedPlan(graph, 2);
+  EXPECT_EQ(complaintOf(plan, graph), "");
+  plan.ops[0].assignment.front() = Choice{Choice::Split, 0};
+  EXPECT_EQ(complaintOf(plan, graph), "");
+  EXPECT_EQ(complaintOf(replicatedPlan(graph, 3, 3), graph), "");
+}
+
+TEST(Plan, WhatIsIllegalIsNamed) {
+  ModelGraph graph = twoLayers(8);
+  Plan plan = replicatedPlan(graph, 2);
+  plan.ops[0].assignment.front() = Choice{Choice::Split, 7};
+  EXPECT_NE(complaintOf(plan, graph).find("node_h"), std::string::npos);
+  plan = replicatedPlan(graph, 3, 3);
+  plan.ops[0].stage = 2; // its readers are in earlier stages
+  EXPECT_NE(complaintOf(plan, graph).find("stage"), std::string::npos);
+  plan = replicatedPlan(graph, 2);
+  plan.microBatches = 4;
+  EXPECT_NE(complaintOf(plan, graph).find("micro_batches"), std::string::npos);
+  EXPECT_NE(complaintOf(replicatedPlan(graph, 2), twoLayers(16)), "");
+}
+
+TEST(Plan, IsAlignedByName) {
+  ModelGraph graph = twoLayers(8);
+  Plan plan = replicatedPlan(graph, 2);
+  std::reverse(plan.ops.begin(), plan.ops.end());
+  std::reverse(plan.values.begin(), plan.values.end());
+  EXPECT_EQ(toString(alignWith(plan, graph)), "");
+  for (auto [planned, op] : zip_equal(plan.ops, graph.ops))
+    EXPECT_EQ(planned.name, op.name);
+  for (auto [planned, value] : zip_equal(plan.values, graph.values))
+    EXPECT_EQ(planned.name, value.name);
+  plan.ops.front().name = "unknown";
+  EXPECT_NE(toString(alignWith(plan, graph)), "");
+}
+
+/// Four stages, three micro-batches, of which the slowest takes two of five
+/// seconds.
+TEST(Plan, StepsPassStages) {
+  Pipeline pipeline{4, 3};
+  EXPECT_EQ(pipeline.stagesAtOnce(), 3);
+  EXPECT_EQ(pipeline.stepSeconds(5, 2), 5 + 2 * 2);
+  pipeline.objective = Objective::Throughput;
+  EXPECT_EQ(pipeline.stagesAtOnce(), 4);
+  EXPECT_EQ(pipeline.stepSeconds(5, 2), 3 * 2);
+}
+
+TEST(Plan, ObjectivesAreParsedOrExplained) {
+  for (StringRef name : kObjectives)
+    EXPECT_EQ(stringifyObjective(cantFail(parseObjective(name))), name);
+  std::string complaint = toString(parseObjective("latencies").takeError());
+  EXPECT_NE(complaint.find("write one of latency, throughput, step"),
+            std::string::npos)
+      << complaint;
+}
+
+} // namespace

@@ -1,0 +1,54 @@
+//===- ReadPlanFileTest.cpp - From JSON to plans --------------------------===//
+
+#include "autopar/Planning/Plan/ReadPlanFile.h"
+#include "Plans.h"
+#include "gtest/gtest.h"
+
+using namespace autopar;
+using namespace llvm;
+
+namespace {
+
+std::string complaintOf(json::Value value) {
+  Expected<Plan> plan = planFromJSON(value, "plan.json");
+  return plan ? "" : toString(plan.takeError());
+}
+
+TEST(ReadPlanFile, ReadsWhatIsWritten) {
+  ModelGraph graph = twoLayers(8);
+  Plan plan = replicatedPlan(graph, 4, 2);
+  plan.ops[0].assignment.front() = Choice{Choice::Split, 0};
+  plan.values[0].sharding.dims[0].subAxes = {0};
+  json::Value written = toJSON(plan);
+  Plan read = cantFail(planFromJSON(written, "plan.json"));
+  EXPECT_EQ(toJSON(read), written);
+  EXPECT_EQ(toString(alignWith(read, graph)), "");
+  EXPECT_TRUE(read.ops[0].assignment == plan.ops[0].assignment);
+  EXPECT_TRUE(read.values[0].sharding == plan.values[0].sharding);
+}
+
+TEST(ReadPlanFile, RefusesByNameAndPlace) {
+  json::Value written = toJSON(replicatedPlan(twoLayers(8), 2));
+  json::Object object = *written.getAsObject();
+  object["format"] = kPlanFormat + 1;
+  EXPECT_EQ(complaintOf(std::move(object)),
+            "plan file plan.json: 'format' must be 1 to 2: plan again with "
+            "this version of autopar");
+  object = *written.getAsObject();
+  object.erase("mesh");
+  EXPECT_NE(complaintOf(std::move(object)).find("needs 'mesh'"),
+            std::string::npos);
+  object = *written.getAsObject();
+  object["stages"] = 0;
+  EXPECT_NE(complaintOf(std::move(object)).find("'stages' must be an integer"),
+            std::string::npos);
+  EXPECT_NE(complaintOf(json::Array()), "");
+}
+
+TEST(ReadPlanFile, NamesAFileThatIsNotThere) {
+  std::string complaint =
+      toString(readPlanFile("/nowhere/plan.json").takeError());
+  EXPECT_NE(complaint.find("/nowhere/plan.json"), std::string::npos);
+}
+
+} // namespace
