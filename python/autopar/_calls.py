@@ -46,7 +46,8 @@ def usual_call(library, entries):
     return make(functions, objects, only.handle) or _never
 
 
-def end_usual(library, function) -> None:
+def end_usual(function) -> None:
     """Returns once no call of it is under way; later ones return None."""
-    if function is not _never:
-        ctypes.PYFUNCTYPE(None, ctypes.py_object)(("autopar_python_end", library))(function.__self__)
+    capsule = getattr(function, "__self__", None)
+    if capsule is not None:
+        ctypes.PYFUNCTYPE(None, ctypes.py_object)(("autopar_python_end", _library.library()))(capsule)
