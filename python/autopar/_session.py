@@ -18,14 +18,28 @@ from ._program import AutoparError
 from ._requests import Request, Requests
 from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, shared_array
 
-def _close(library, pointer, owner, requests):
+class _Calls:
+    """A session's calls, all of which end before it is closed: a daemon thread may be within one when Python exits."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.usual, self.requests, self.ended = None, [], False  # requests: of submit, one, once it was called
+
+    def end(self):
+        end_usual(self.usual)
+        with self.lock:
+            self.ended = True
+        for running in self.requests:
+            running.end()
+
+
+def _close(library, pointer, owner, calls):
     if os.getpid() != owner:
         return
-    if any(running.is_of_this_thread() for running in requests):  # the last reference was a future's
-        threading.Thread(target=_close, args=(library, pointer, owner, requests)).start()
+    if any(running.is_of_this_thread() for running in calls.requests):  # the last reference was a future's
+        threading.Thread(target=_close, args=(library, pointer, owner, calls)).start()
         return
-    for running in requests:
-        running.end()
+    calls.end()
     library.autopar_session_close(pointer)
 
 
@@ -33,9 +47,9 @@ class _Handle:
     """The library's session, which is closed when nobody holds this: neither the Session nor arrays of its memory."""
 
     def __init__(self, library, pointer):
-        self.pointer, self.owner = pointer, os.getpid()
-        self.requests = []  # of submit: one, once it was called
-        weakref.finalize(self, _close, library, pointer, self.owner, self.requests)
+        self.pointer, self.owner, self.calls = pointer, os.getpid(), _Calls()
+        self.requests = self.calls.requests
+        weakref.finalize(self, _close, library, pointer, self.owner, self.calls)
 
 
 class Session:
@@ -60,7 +74,7 @@ class Session:
         pointer = ctypes.c_void_p()
         _library.check(self._library.autopar_session_open(_check.path("path", self.path), ctypes.byref(options), ctypes.byref(pointer)))
         self._handle: Optional[_Handle] = _Handle(self._library, pointer)
-        self._lock = threading.Lock()
+        self._lock = self._handle.calls.lock
         self._traced = set()  # names of entries
         #: The entries that `run` chooses from.
         self.entries = tuple(self._entry(number) for number in range(self._library.autopar_session_entries(pointer)))
@@ -70,7 +84,7 @@ class Session:
         self.states = tuple(info for info, _, _ in self._states())
         #: Inputs with values since --bind gave them: they may be left out, and only have those values.
         self.fixed_inputs = first.fixed_inputs
-        self._usual = usual_call(self._library, self.entries)
+        self._usual = self._handle.calls.usual = usual_call(self._library, self.entries)
 
     def _entry(self, number):
         pointer = ctypes.c_void_p(self._library.autopar_session_entry(self._open(), number))
@@ -101,7 +115,7 @@ class Session:
 
     def _open(self):
         handle = self._handle
-        if handle is None:
+        if handle is None or handle.calls.ended:
             raise AutoparError(f"the session of {self.path} is closed")
         if os.getpid() != handle.owner:
             raise AutoparError("the session was opened before this process was forked: open one here")
@@ -151,7 +165,7 @@ class Session:
             with self._lock:
                 pointer, running = self._open(), self._handle.requests
                 if not running:
-                    end_usual(self._library, self._usual)  # steps are taken in order
+                    end_usual(self._usual)  # steps are taken in order
                     running.append(Requests(self._library, pointer))
                 return running[0].add(request, waits=False)
         except AutoparError as error:
@@ -331,7 +345,7 @@ class Session:
         """Frees the program and its weights, after steps that are under way; memory of `memory` stays while arrays of it do. Again is fine."""
         with self._lock:
             handle, self._handle = self._handle, None
-        end_usual(self._library, self._usual)
+        end_usual(self._usual)
         del handle  # the last reference but for arrays
 
     def __enter__(self):

@@ -197,6 +197,10 @@ class Faults:
 
     def host_ends_in_a_thread(self):
         self.host_ends("threading.Thread(target=lambda: [session.run(x) for _ in range(200)]).start()", 0)
+        for run in ("session.run(x)", "session.run(x, [])"):
+            calls = f"def work():\n  try:\n    while True: {run}\n  except autopar.AutoparError: pass\n"
+            calls += "for _ in range(3): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.05)"
+            self.host_ends(calls, 0)
 
     def stdin_is_closed(self):
         self.host_ends("os.close(0); session.close(); session = autopar.load(session.path); session.run(x)", 0)
