@@ -23,6 +23,23 @@ inline PlanRequest requestOf(int64_t ranks, llvm::StringRef strategies,
   return request;
 }
 
+/// A plan for a cluster such as `1x4:cpu`.
+inline Plan planOf(const ModelGraph &graph, llvm::StringRef cluster,
+                   llvm::StringRef strategies, llvm::StringRef mesh) {
+  PlanRequest request;
+  request.cluster = llvm::cantFail(parseCluster(cluster));
+  request.strategies = llvm::cantFail(parseStrategies(strategies));
+  request.mesh = llvm::cantFail(parseMesh(mesh));
+  return llvm::cantFail(searchPlan(graph, request));
+}
+
+/// The error that the search ends with; "" if it finds a plan.
+inline std::string complaintOf(const ModelGraph &graph,
+                               const PlanRequest &request) {
+  llvm::Expected<Plan> plan = searchPlan(graph, request);
+  return plan ? "" : llvm::toString(plan.takeError());
+}
+
 inline Constraints constraintsOf(llvm::StringRef list) {
   std::string text = "{\"constraints\": " + list.str() + "}";
   return llvm::cantFail(constraintsFromJSON(

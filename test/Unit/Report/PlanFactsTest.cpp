@@ -1,8 +1,7 @@
 //===- PlanFactsTest.cpp - What parts of a plan do, cost and hold ---------===//
 
 #include "autopar/Report/PlanFacts.h"
-#include "autopar/Planning/Constraints/WrittenMesh.h"
-#include "autopar/Planning/Search/Search.h"
+#include "test/Unit/Planning/Requests.h"
 #include "test/Unit/Planning/SmallModel.h"
 #include "gtest/gtest.h"
 
@@ -11,26 +10,6 @@ using namespace llvm;
 
 namespace {
 
-/// Two layers with weights, as strategies look for them.
-ModelGraph weightedLayers() {
-  ModelGraph graph = twoLayers(64);
-  for (GraphValue &value : graph.values)
-    value.isWeight = value.fromParameter =
-        value.source == ValueSource::Parameter;
-  return graph;
-}
-
-ExitOnError orExit;
-
-Plan planOf(const ModelGraph &graph, StringRef cluster, StringRef strategies,
-            StringRef mesh) {
-  PlanRequest request;
-  request.cluster = orExit(parseCluster(cluster));
-  request.strategies = orExit(parseStrategies(strategies));
-  request.mesh = orExit(parseMesh(mesh));
-  return orExit(searchPlan(graph, request));
-}
-
 const HeldTensor *find(ArrayRef<HeldTensor> list, StringRef tensor) {
   const auto *it = llvm::find_if(
       list, [&](const HeldTensor &held) { return held.tensor == tensor; });
@@ -38,7 +17,7 @@ const HeldTensor *find(ArrayRef<HeldTensor> list, StringRef tensor) {
 }
 
 TEST(PlanFacts, PartsOpsAndStagesAddUpToTheStep) {
-  ModelGraph graph = weightedLayers();
+  ModelGraph graph = weightedLayers(64);
   Plan plan = planOf(graph, "1x2:cpu", "tensor", "tensor=2");
   PlanFacts facts = factsOf(plan, graph);
   double parts = 0, ops = 0;
@@ -58,7 +37,7 @@ TEST(PlanFacts, PartsOpsAndStagesAddUpToTheStep) {
 /// The plan's own cluster is priced as the search did; what is faster takes
 /// less.
 TEST(PlanFacts, ChangedClustersArePricedAsTheSearchDoes) {
-  ModelGraph graph = weightedLayers();
+  ModelGraph graph = weightedLayers(64);
   for (auto [strategy, mesh] :
        {std::pair("tensor", "tensor=2"), {"layer", "layer=2"}}) {
     Plan plan = planOf(graph, "2x1:a100-80gb", strategy, mesh);
@@ -74,7 +53,7 @@ TEST(PlanFacts, ChangedClustersArePricedAsTheSearchDoes) {
 }
 
 TEST(PlanFacts, TensorsAreHeldFromTheOpThatMakesThemToTheLastThatReadsThem) {
-  ModelGraph graph = weightedLayers();
+  ModelGraph graph = weightedLayers(64);
   Plan plan = planOf(graph, "1x2:cpu", "tensor", "tensor=2");
   std::vector<std::vector<HeldTensor>> stages = heldTensors(plan, graph);
   ASSERT_EQ(stages.size(), 1u);
@@ -91,7 +70,7 @@ TEST(PlanFacts, TensorsAreHeldFromTheOpThatMakesThemToTheLastThatReadsThem) {
 
 /// Both halves of a pipeline hold weights of their own.
 TEST(PlanFacts, StagesHoldWhatTheyRun) {
-  ModelGraph graph = weightedLayers();
+  ModelGraph graph = weightedLayers(64);
   Plan plan = planOf(graph, "1x2:cpu", "layer", "layer=2");
   std::vector<std::vector<HeldTensor>> stages = heldTensors(plan, graph);
   ASSERT_EQ(stages.size(), 2u);

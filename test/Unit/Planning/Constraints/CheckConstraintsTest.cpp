@@ -10,11 +10,6 @@ using namespace llvm;
 
 namespace {
 
-std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
-  Expected<Plan> plan = searchPlan(graph, request);
-  return plan ? "" : toString(plan.takeError());
-}
-
 TEST(CheckConstraints, ConstraintsAreMetAndCostNoLess) {
   ModelGraph graph = twoLayers(512);
   PlanRequest request = requestOf(2);

@@ -10,11 +10,6 @@ using namespace llvm;
 
 namespace {
 
-std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
-  Expected<Plan> plan = searchPlan(graph, request);
-  return plan ? "" : toString(plan.takeError());
-}
-
 /// What cannot be met names the constraint and what the op could do.
 TEST(ResolveConstraints, DeadEndsOfConstraintsAreErrors) {
   ModelGraph graph = twoLayers(512);

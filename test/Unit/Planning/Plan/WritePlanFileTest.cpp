@@ -1,8 +1,7 @@
 //===- WritePlanFileTest.cpp - From plans to JSON -------------------------===//
 
 #include "autopar/Planning/Plan/WritePlanFile.h"
-#include "autopar/Planning/Constraints/WrittenMesh.h"
-#include "autopar/Planning/Search/Search.h"
+#include "test/Unit/Planning/Requests.h"
 #include "test/Unit/Planning/SmallModel.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -14,25 +13,7 @@ using namespace llvm;
 
 namespace {
 
-/// Two layers with weights, as strategies look for them.
-ModelGraph weightedLayers() {
-  ModelGraph graph = twoLayers(64);
-  for (GraphValue &value : graph.values)
-    value.isWeight = value.fromParameter =
-        value.source == ValueSource::Parameter;
-  return graph;
-}
-
 ExitOnError orExit;
-
-Plan planOf(const ModelGraph &graph, StringRef cluster, StringRef strategies,
-            StringRef mesh) {
-  PlanRequest request;
-  request.cluster = orExit(parseCluster(cluster));
-  request.strategies = orExit(parseStrategies(strategies));
-  request.mesh = orExit(parseMesh(mesh));
-  return orExit(searchPlan(graph, request));
-}
 
 std::string fileOf(ArrayRef<EntryPlan> plans) {
   SmallString<128> path;
@@ -45,7 +26,7 @@ std::string fileOf(ArrayRef<EntryPlan> plans) {
 
 /// Value by value it is what the whole prints.
 TEST(WritePlanFile, IsTheTextOfThePlan) {
-  Plan plan = planOf(weightedLayers(), "1x4:a100-80gb", "data,column",
+  Plan plan = planOf(weightedLayers(64), "1x4:a100-80gb", "data,column",
                      "data=2,column=2");
   EXPECT_EQ(fileOf(EntryPlan{"", plan}),
             formatv("{0:2}\n", toJSON(plan)).str());

@@ -14,11 +14,6 @@ using namespace llvm;
 
 namespace {
 
-std::string complaintOf(const ModelGraph &graph, const PlanRequest &request) {
-  Expected<Plan> plan = searchPlan(graph, request);
-  return plan ? "" : toString(plan.takeError());
-}
-
 Sharding shardingOf(const Plan &plan, StringRef name) {
   for (const PlannedValue &value : plan.values)
     if (value.name == name)
