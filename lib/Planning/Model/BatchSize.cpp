@@ -1,4 +1,4 @@
-//===- BatchSize.cpp - Which dimension of a model is its batch ------------===//
+//===- BatchSize.cpp - The batch dimension of a model ---------------------===//
 //
 // The batch is the dimension of inputs that the whole forward graph carries to
 // its outputs and no op mixes: each op splits it. It is dimension 0 as a rule,
@@ -26,11 +26,11 @@ namespace autopar {
 
 namespace {
 
-/// The ops that compute outputs, or the loss, and what they leave.
+/// The ops that compute outputs, or the loss, and the values at their end.
 struct ForwardGraph {
   std::vector<unsigned> ops;
-  /// Outputs of several elements; where there are none, as in a training step,
-  /// what is reduced to one element.
+  /// The outputs of several elements. If there are none, as in a training step,
+  /// the values that are reduced to one element.
   std::vector<unsigned> ends;
 };
 
@@ -49,7 +49,7 @@ static bool givesOneElement(const ModelGraph &graph, const GraphOp &op) {
   });
 }
 
-/// Per op whether one of `results` depends on it.
+/// Returns, per op, whether one of `results` depends on it.
 static std::vector<bool> opsBefore(const ModelGraph &graph,
                                    ArrayRef<unsigned> results) {
   std::vector<bool> needed(graph.ops.size(), false);
@@ -64,7 +64,8 @@ static std::vector<bool> opsBefore(const ModelGraph &graph,
   return needed;
 }
 
-/// Of a training step what its loss depends on, which is its first result.
+/// Returns the forward graph. In a training step, it is the ops on which the
+/// loss depends, which is the step's first result.
 static ForwardGraph forwardGraph(const ModelGraph &graph) {
   ForwardGraph forward;
   SmallVector<unsigned> results;
@@ -94,14 +95,16 @@ static ForwardGraph forwardGraph(const ModelGraph &graph) {
   return forward;
 }
 
-/// Dimension 0 of an input, behind blocks of it; 1: it has none.
+/// Returns the size of the rows of an input: its dimension 0, or dimension 1
+/// behind blocks of rows; 1 if it has none.
 static int64_t rowsOf(const GraphValue &value) {
   return value.source == ValueSource::Input && !value.shape.empty()
              ? value.shape[value.rowDim]
              : 1;
 }
 
-/// Of inputs with as many rows as the batch has they are taken to be it.
+/// Marks the rows of each input as its batch where there are as many as
+/// `batch`.
 static void markRows(ModelGraph &graph, int64_t batch) {
   for (unsigned argument : graph.stepArguments)
     if (GraphValue &value = graph.values[argument];
@@ -120,29 +123,31 @@ struct Carried {
   bool isRows;
 };
 
-/// Dimensions of values, joined where an op splits both by one factor.
+/// Classes of dimensions of values: two dimensions are in one class if an op
+/// splits both by one factor.
 class CarriedDimensions {
 public:
   CarriedDimensions(const ModelGraph &graph, const ForwardGraph &forward);
 
-  /// The number that stands for all dimensions joined with this one.
+  /// Returns the number that stands for all dimensions joined with this one.
   unsigned classOf(unsigned value, unsigned dim) {
     return rootOf(first[value] + dim);
   }
   bool has(unsigned value, unsigned wanted) {
     return dimOf(value, wanted).has_value();
   }
-  /// The first dimension of `value` that is in the class.
+  /// Returns the first dimension of `value` that is in the class.
   std::optional<unsigned> dimOf(unsigned value, unsigned wanted) {
     for (unsigned dim = 0; dim < graph.values[value].shape.size(); ++dim)
       if (classOf(value, dim) == wanted)
         return dim;
     return std::nullopt;
   }
-  /// Some value has it before another dimension: it counts rows, not features.
+  /// Returns whether some value has the class before another dimension: the
+  /// class then counts rows, not features.
   bool isLeading(unsigned wanted) const { return leading.contains(wanted); }
-  /// No op mixes it, and it is none of a weight, a bias or a scale. Other
-  /// parameters have it where exporters write initial states of zeros.
+  /// Returns whether no op mixes the class, and no weight, bias or scale has
+  /// it. Other parameters may have it: exporters write initial states as zeros.
   bool isCarried(unsigned wanted) const { return !mixed.contains(wanted); }
 
 private:
@@ -189,7 +194,7 @@ CarriedDimensions::CarriedDimensions(const ModelGraph &graph,
     }
 }
 
-/// Dimensions that one factor leads are one class.
+/// Joins the dimensions that one factor leads to one class.
 void CarriedDimensions::join(const GraphOp &op) {
   const ShardingRule &rule = op.facts->rule;
   SmallVector<std::optional<unsigned>> joined(rule.factors.size());
@@ -209,9 +214,9 @@ void CarriedDimensions::join(const GraphOp &op) {
   visit(op.results, rule.results);
 }
 
-/// A dimension that is read whole, reduced, seen through a window, or the minor
-/// part of another one, and those of a weight. What is reduced to one element
-/// is a loss's.
+/// Marks dimensions as mixed that the op reads whole, reduces, sees through a
+/// window or reads as the minor part of another one, and the dimensions of a
+/// weight. Reductions to one element do not count: they make a loss.
 void CarriedDimensions::findMixed(const GraphOp &op) {
   const ShardingRule &rule = op.facts->rule;
   auto leads = [&](const TensorFactors &tensor, unsigned factor) {
@@ -239,9 +244,10 @@ void CarriedDimensions::findMixed(const GraphOp &op) {
     }
 }
 
-/// The first dimension of the first input that all ends have, as its class, and
-/// whether it is the input's rows; labels come behind the model's inputs. An
-/// input that nobody reads has nothing but its rows to say: then they vote.
+/// Returns the class of the first dimension of the first input that all ends
+/// have, and whether it is the input's rows. Labels come after the model's
+/// inputs. An input that nobody reads shows nothing but its number of rows:
+/// then the vote decides.
 static std::optional<Carried> findCarried(const ModelGraph &graph,
                                           const ForwardGraph &forward,
                                           CarriedDimensions &carried) {
@@ -268,7 +274,7 @@ static std::optional<Carried> findCarried(const ModelGraph &graph,
   return best;
 }
 
-/// Marks the inputs' batch; false where no dimension is carried.
+/// Marks the inputs' batch; returns false if no dimension is carried.
 static bool markCarried(ModelGraph &graph, const ForwardGraph &forward) {
   CarriedDimensions carried(graph, forward);
   std::optional<Carried> best = findCarried(graph, forward, carried);
@@ -288,9 +294,9 @@ static bool markCarried(ModelGraph &graph, const ForwardGraph &forward) {
 // The vote
 //===----------------------------------------------------------------------===//
 
-/// Of the sizes above one of the inputs' rows the one that the most ends have,
-/// or else that divides the most ends' and then the most inputs' rows; the
-/// least of equals. 1 if there is none.
+/// Returns the size above 1, of those that the inputs' rows have, that the most
+/// ends have. Among equals it is the one that divides the rows of the most
+/// ends, then of the most inputs, then the least. Returns 1 if there is none.
 static int64_t votedSize(const ModelGraph &graph, const ForwardGraph &forward) {
   std::vector<int64_t> inputs, outputs;
   auto add = [](std::vector<int64_t> &list, int64_t rows) {

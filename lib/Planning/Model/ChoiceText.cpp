@@ -1,4 +1,4 @@
-//===- ChoiceText.cpp - What ops can do, and why not, in words ------------===//
+//===- ChoiceText.cpp - Choices of ops as text ----------------------------===//
 
 #include "autopar/Planning/Model/ChoiceText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,7 +15,7 @@ std::string toString(const Choice &choice) {
          std::to_string(choice.index);
 }
 
-/// `dimension 1 of tensor h`: where a factor stands, results first.
+/// Returns where a factor stands, results first: `dimension 1 of tensor h`.
 static std::string placeOf(const ModelGraph &graph, const GraphOp &op,
                            unsigned factor) {
   auto find = [&](ArrayRef<TensorFactors> tensors,
@@ -53,7 +53,8 @@ static std::string describePass(const ModelGraph &graph, const GraphOp &op,
          ")";
 }
 
-/// Why one choice of some sub-axes, alone, is not legal; "" if it is.
+/// Returns why one choice of some sub-axes, by itself, is not legal; "" if it
+/// is.
 static std::string whyChoice(const ModelGraph &graph, const GraphOp &op,
                              const Choice &choice, int64_t parts) {
   if (choice.kind == Choice::Pass &&

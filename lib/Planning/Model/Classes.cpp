@@ -1,4 +1,4 @@
-//===- Classes.cpp - Places that repeated layers have in common -----------===//
+//===- Classes.cpp - Classes of repeated layers ---------------------------===//
 
 #include "autopar/Planning/Model/Classes.h"
 #include "autopar/Planning/Model/ModelGraph.h"
@@ -17,8 +17,9 @@ using ColorKey = SmallVector<unsigned, 32>;
 
 } // namespace
 
-/// What is known of a value by itself. `names`: of inputs and outputs, which
-/// are few and each its own; gradients are many.
+/// Sets `key` to the properties of a value by itself. An input or an output
+/// (but not a gradient) has its number in `names`, too, so that each is in a
+/// class of its own: inputs and outputs are few, gradients are many.
 static void keyOf(const GraphValue &value, Numbering &names, ColorKey &key) {
   bool isOwn =
       (value.output && !value.isGradient) || value.source == ValueSource::Input;
@@ -84,7 +85,7 @@ GraphClasses classify(const ModelGraph &graph, ArrayRef<unsigned> marks,
                       ClassRounds rounds) {
   GraphClasses classes;
   Numbering likeness, names, opNumber, valueNumber;
-  DenseMap<const GraphOpFacts *, unsigned> ofFacts; // which many ops share
+  DenseMap<const GraphOpFacts *, unsigned> ofFacts; // many ops share facts
   for (const auto &[op, mark] : zip_equal(graph.ops, marks)) {
     auto [known, isNew] = ofFacts.try_emplace(op.facts.get(), 0);
     if (isNew)

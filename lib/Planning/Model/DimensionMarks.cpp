@@ -15,7 +15,7 @@ std::optional<unsigned> majorFactor(const ShardingRule &rule,
   return std::nullopt;
 }
 
-/// The factor of `tensor`'s marked dimension.
+/// Returns the factor of `tensor`'s marked dimension.
 static std::optional<unsigned> markedFactor(const ShardingRule &rule,
                                             const TensorFactors &tensor,
                                             std::optional<unsigned> dim) {
@@ -24,8 +24,8 @@ static std::optional<unsigned> markedFactor(const ShardingRule &rule,
   return majorFactor(rule, tensor[*dim]);
 }
 
-/// Marks the first dimension of `value` that `factor` leads; whether that is
-/// new.
+/// Marks the first dimension of `value` that `factor` leads. Returns whether
+/// the mark is new.
 static bool markValue(DimensionMarks &marks, const ShardingRule &rule,
                       const TensorFactors &tensor, unsigned value,
                       unsigned factor) {

@@ -9,13 +9,15 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Two layers are alike if their ops are so to this distance; to a smaller one,
-/// down to the second, where else there are more classes than these: what
-/// joins the first and last layers to the others costs little, decisions that
-/// the search cannot weigh cost more.
+/// Two layers are alike if their ops look alike up to a distance of `most`
+/// steps; of fewer steps, down to `least`, if there are more than `mostClasses`
+/// classes otherwise. The ops that join the first and last layers to the others
+/// then get less precise classes, which costs little; more decisions than the
+/// search can weigh would cost more.
 static constexpr ClassRounds kClassRounds = {2, 6, 500};
-/// Layers are folded if that leaves this share of the ops, or where there are
-/// very many: folding closes cycles, which make elimination dearer.
+/// Layers are folded if that divides the number of ops at least by the first of
+/// these, or if a graph has more ops than the second. Folding closes cycles,
+/// which make elimination more expensive.
 static constexpr unsigned kWorthFolding = 2;
 static constexpr size_t kMaxUnfolded = 3000;
 
@@ -60,13 +62,14 @@ void FoldedGraph::findStateSets(const ModelGraph &graph) {
   llvm::sort(stateSets);
 }
 
-/// In the order of the program: what is near is near.
+/// Numbers nodes in the order of the program, so that near ones have near
+/// numbers.
 void FoldedGraph::numberNodes(const ModelGraph &graph) {
   constexpr unsigned kNone = ~0u;
   opNodes.assign(classes.firstOp.size(), kNone);
   valueNodes.assign(classes.firstValue.size(), kNone);
   auto number = [&](unsigned &node) { node = node == kNone ? nodes++ : node; };
-  std::vector<unsigned> decided(valueNodes.size()); // whose node a class has
+  std::vector<unsigned> decided(valueNodes.size()); // class whose node it has
   std::iota(decided.begin(), decided.end(), 0);
   for (const std::vector<unsigned> &members : stateSets)
     for (unsigned member : members)
@@ -83,7 +86,7 @@ void FoldedGraph::numberNodes(const ModelGraph &graph) {
       numberValue(classes.ofValue[value]);
   }
   for (unsigned valueClass = 0; valueClass < valueNodes.size(); ++valueClass)
-    numberValue(valueClass); // arguments that nobody reads
+    numberValue(valueClass); // arguments without a reader
 }
 
 void FoldedGraph::addEdges(const ModelGraph &graph) {

@@ -1,4 +1,4 @@
-//===- MemoryRows.cpp - What is in memory at each launch ------------------===//
+//===- MemoryRows.cpp - The memory in use at each launch ------------------===//
 
 #include "autopar/Cost/WorkList.h"
 #include "autopar/Planning/Model/FoldedGraph.h"
@@ -12,7 +12,8 @@ using namespace llvm;
 namespace autopar {
 
 namespace {
-/// The steps at which a value's memory is in use: none if it has no own.
+/// The steps at which a value's memory is in use; empty if it has no memory of
+/// its own.
 struct Lifetime {
   int64_t first = 0, last = -1;
 };
@@ -25,7 +26,7 @@ static int64_t bytesOf(const GraphValue &value) {
   return bytes;
 }
 
-/// Per value the one whose memory it names, through reshapes.
+/// Returns, per value, the value whose memory it names, through reshapes.
 static std::vector<unsigned> storages(const ModelGraph &graph) {
   std::vector<unsigned> storage(graph.values.size());
   std::iota(storage.begin(), storage.end(), 0);
@@ -37,7 +38,8 @@ static std::vector<unsigned> storages(const ModelGraph &graph) {
   return storage;
 }
 
-/// The launches as work on the whole model; reshapes are none.
+/// Returns the launches as a work list of the whole model; reshapes are left
+/// out.
 static WorkList workOf(const ModelGraph &graph, ArrayRef<unsigned> storage) {
   WorkList work;
   for (const GraphValue &value : graph.values) {
@@ -69,8 +71,9 @@ static WorkList workOf(const ModelGraph &graph, ArrayRef<unsigned> storage) {
   return work;
 }
 
-/// The steps as they will run: a reshape after what makes its operand, and what
-/// it stands behind.
+/// Returns the steps in the order in which they will run. A reshape runs after
+/// the step that makes its operand and after the launch before it in the
+/// program.
 static std::vector<unsigned> runningOrder(const ModelGraph &graph,
                                           ArrayRef<unsigned> storage) {
   WorkList work = workOf(graph, storage);
@@ -99,10 +102,9 @@ static std::vector<unsigned> runningOrder(const ModelGraph &graph,
   return steps;
 }
 
-/// The lifetimes are those of values that @step computes or gets as inputs;
-/// ops run in the `order` of graph.steps.
-/// Reshapes name their operand's memory, and a result may be stored over an
-/// operand that dies.
+/// Returns the lifetimes of values that @step computes or gets as inputs, if
+/// its steps run in this `order`. Reshapes name their operand's memory, and a
+/// result may be stored over an operand that dies.
 static std::vector<Lifetime> lifetimes(const ModelGraph &graph,
                                        ArrayRef<unsigned> storage,
                                        ArrayRef<unsigned> order) {
@@ -136,8 +138,9 @@ static std::vector<Lifetime> lifetimes(const ModelGraph &graph,
   return lives;
 }
 
-/// One row per launch: what is live while it runs, and the copies that its
-/// reshards make. predictMemory says what the chosen plan takes.
+/// Makes one row per launch: the values that are live while it runs, and the
+/// copies that its reshards make. These are estimates: predictMemory computes
+/// the bytes of the chosen plan.
 void FoldedGraph::addMemory(const ModelGraph &graph) {
   std::map<unsigned, int64_t> held; // all the time, by node
   std::vector<MemoryRow> all(graph.steps.size());
@@ -147,13 +150,13 @@ void FoldedGraph::addMemory(const ModelGraph &graph) {
   for (const auto &[index, value] : enumerate(graph.values)) {
     unsigned node = valueNodes[classes.ofValue[index]];
     if (value.persistent) {
-      if (lives[index].last >= 0) // what is not read takes no memory
+      if (lives[index].last >= 0) // unread values take no memory
         ++held[node];
       continue;
     }
     bool used = lives[index].last >= lives[index].first &&
                 lives[index].first < int64_t(graph.steps.size());
-    if (value.setup || !used || value.isNext) // a next value is the state
+    if (value.setup || !used || value.isNext) // next values use state memory
       continue;
     all[lives[index].first].begins.push_back({node, 1});
     if (lives[index].last < int64_t(graph.steps.size()))
@@ -184,7 +187,8 @@ void FoldedGraph::addCopies(const ModelGraph &graph, const GraphStep &step,
   }
 }
 
-/// Their terms count one each.
+/// Numbers the different rows, so that equal rows of repeated layers are stored
+/// once. The key of a row leaves out the counts of its terms: all are 1.
 void FoldedGraph::foldRows(std::vector<MemoryRow> all) {
   Numbering number;
   SmallVector<unsigned, 32> key;

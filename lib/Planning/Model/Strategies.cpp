@@ -1,4 +1,4 @@
-//===- Strategies.cpp - Ways to run an op, and what they cost -------------===//
+//===- Strategies.cpp - Ways to run an op and their costs -----------------===//
 
 #include "autopar/Planning/Model/Strategies.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +36,7 @@ const OpStrategy *StrategyTable::find(const GraphOp &op,
 // Seconds
 //===----------------------------------------------------------------------===//
 
-/// Largest share of the factors' points that one device computes.
+/// Returns the largest share of the factors' points that one device computes.
 static double shareOf(const ShardingRule &rule, const Assignment &assignment,
                       const Mesh &mesh) {
   double share = 1;
@@ -48,8 +48,9 @@ static double shareOf(const ShardingRule &rule, const Assignment &assignment,
   return share;
 }
 
-/// Bytes through memory: what is read from and written outside the op's kernel
-/// group. An op that only moves elements reads no more than it writes.
+/// Returns the bytes that pass through memory: those read from and written
+/// outside the op's kernel group. An op that only moves elements reads no more
+/// than it writes.
 static double trafficOf(const ModelGraph &graph, const GraphOp &op,
                         const OpStrategy &strategy, const Mesh &mesh) {
   double written = 0, stored = 0, read = 0;

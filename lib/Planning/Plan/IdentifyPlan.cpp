@@ -1,4 +1,4 @@
-//===- IdentifyPlan.cpp - Of which graph a plan is ------------------------===//
+//===- IdentifyPlan.cpp - The graph that a plan is for --------------------===//
 
 #include "autopar/Planning/Plan/IdentifyPlan.h"
 #include "autopar/Planning/Plan/Plan.h"
@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// A signature begins with the op's name: `autopar.matmul{...}(...)`.
+/// Returns the kind of an op. A signature begins with the op's name:
+/// `autopar.matmul{...}(...)`.
 static StringRef kindOf(const GraphOp &op) {
   StringRef name = StringRef(op.facts->signature).take_while([](char c) {
     return isAlnum(c) || c == '_' || c == '.';
@@ -23,8 +24,8 @@ std::string ruleWithoutSizes(const GraphOp &op) {
   return (kindOf(op) + " " + StringRef(rule).split(" {").first).str();
 }
 
-/// Of ops, edges and types. Rules depend on sizes: a dimension of one element
-/// is none of their factors.
+/// Returns a hash of ops, edges, element sizes and ranks. It leaves out rules,
+/// which depend on sizes: a dimension of one element has no factor.
 static uint64_t structureHashOf(const ModelGraph &graph) {
   std::string text;
   auto number = [&](uint64_t n) { text += std::to_string(n) + ","; };

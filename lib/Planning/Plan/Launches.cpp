@@ -1,4 +1,4 @@
-//===- Launches.cpp - How a plan's kernel groups are launched -------------===//
+//===- Launches.cpp - The launches of a plan ------------------------------===//
 
 #include "autopar/Planning/Plan/Launches.h"
 #include "autopar/Cost/HeldInputs.h"
@@ -32,14 +32,14 @@ bool LaunchList::moves(unsigned value, const Sharding &from,
          });
 }
 
-/// Whether a value made in a kernel group has to leave it to be read.
+/// Returns whether a value made in a kernel group has to leave it to be read.
 bool LaunchList::isCut(unsigned value, const Sharding &want) const {
   const Sharding &planned = plan.values[value].sharding;
   return moves(value, given(value), planned) || moves(value, planned, want);
 }
 
-/// Per op of the step the stage that runs it. What depends on no input is run
-/// where the step reads it.
+/// Returns, per op of the step, the stage that runs it. An op that depends on
+/// no input runs where the step reads it.
 SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
   SmallVector<int64_t> result(step.ops.size());
   if (plan.stages == 1)

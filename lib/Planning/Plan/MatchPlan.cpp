@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// `fc1` and 2 of `fc1#2`.
+/// Splits a name into a node's name and a number: `fc1#2` into `fc1` and 2.
 static std::pair<StringRef, unsigned> splitName(StringRef name) {
   auto [base, digits] = name.rsplit('#');
   unsigned number = 0;
@@ -18,7 +18,7 @@ static std::pair<StringRef, unsigned> splitName(StringRef name) {
   return {base, number};
 }
 
-/// The items of each node, in their order.
+/// Returns the items of each node, in their order.
 template <typename Item>
 static StringMap<std::vector<const Item *>>
 byNode(const std::vector<Item> &items) {
@@ -32,7 +32,8 @@ byNode(const std::vector<Item> &items) {
   return groups;
 }
 
-/// `fits`: whether an item can be of a node of its name.
+/// Returns, per node, the item that matches it by name; null if there is none.
+/// `fits` tells whether an item matches a node if their numbers differ.
 template <typename Item, typename Node, typename Fits>
 static std::vector<const Item *> match(const std::vector<Item> &items,
                                        const std::vector<Node> &nodes,

@@ -1,4 +1,4 @@
-//===- Messages.cpp - What stages send each other -------------------------===//
+//===- Messages.cpp - Messages between stages -----------------------------===//
 
 #include "autopar/Planning/Plan/Messages.h"
 #include "autopar/Planning/Model/Strategies.h"
@@ -14,7 +14,7 @@ messagesOf(const ModelGraph &graph, const Plan &plan,
            const CommunicationModel &communication,
            function_ref<WantedSharding(const GraphUse &)> wanted) {
   std::vector<StageMessage> messages;
-  SharedReshards<unsigned, bool> isSent; // by the stage that they go to
+  SharedReshards<unsigned, bool> isSent; // by receiving stage
   for (const auto &[index, value] : enumerate(graph.values)) {
     if (value.source != ValueSource::Op || !value.fromInput)
       continue;

@@ -1,4 +1,4 @@
-//===- Plan.cpp - Whether a plan holds ------------------------------------===//
+//===- Plan.cpp - Checks of plans -----------------------------------------===//
 
 #include "autopar/Planning/Plan/Plan.h"
 #include "autopar/Cost/Reshard.h"
@@ -25,8 +25,8 @@ Sharding endPartial(Sharding sharding) {
   return sharding;
 }
 
-/// Names that the plan has and the model has not: the first in alphabetic
-/// order.
+/// Returns the error for names that the plan has and the model has not: the
+/// first in alphabetic order, and the number of others.
 template <typename Node>
 static Error extraItem(const StringMap<size_t> &left,
                        const std::vector<Node> &nodes, StringRef what) {
@@ -88,8 +88,9 @@ static Error failValue(const GraphValue &value, const Twine &what) {
   return createStringError("plan: tensor " + value.name + " " + what);
 }
 
-/// Partial values are sums to come: none is read from a file or kept from
-/// setup, there is one reduction, and micro-batches share none.
+/// Checks a partial value, which still has to be reduced: it is not read from a
+/// file or kept from setup, all its reductions are of one kind, and none is
+/// over micro-batches.
 static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
                            const Mesh &mesh) {
   ArrayRef<Partial> partials = planned.sharding.partial;
@@ -106,7 +107,8 @@ static Error verifyPartial(const PlannedValue &planned, const GraphValue &value,
   return Error::success();
 }
 
-/// Rank, sub-axes that exist, each at most once, no interval.
+/// Checks the sharding of a value: its rank is the value's, its sub-axes exist,
+/// each is used at most once, and there is no interval.
 static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
                          const Mesh &mesh) {
   if (planned.name != value.name)
@@ -134,7 +136,8 @@ static Error verifyValue(const PlannedValue &planned, const GraphValue &value,
   return verifyPartial(planned, value, mesh);
 }
 
-/// What each axis can do in the op, for who edits a plan.
+/// Returns the choices that each axis has in the op, to help those who edit a
+/// plan.
 static std::string allChoices(const ModelGraph &graph, const GraphOp &op,
                               const Mesh &mesh) {
   std::string text;
@@ -144,7 +147,8 @@ static std::string allChoices(const ModelGraph &graph, const GraphOp &op,
   return text;
 }
 
-/// Micro-batches exchange nothing.
+/// Returns whether an assignment would mix micro-batches, which exchange
+/// nothing.
 static bool mixesMicroBatches(const GraphOp &op, const Assignment &assignment,
                               const Mesh &mesh) {
   return any_of(zip_equal(assignment, mesh.subAxes()), [&](auto pair) {
@@ -176,8 +180,9 @@ static Error verifyOp(const Plan &plan, const PlannedOp &planned,
   return Error::success();
 }
 
-/// Why a value must not be resharded so: micro-batches exchange nothing, and
-/// what is reduced in a wider type is not reduced as it is.
+/// Returns why a value must not be resharded so, "" if it may: micro-batches
+/// exchange nothing, and a sum that is reduced in a wider type must not be
+/// reduced in its own.
 static std::string whyNot(const GraphValue &value, const Sharding &from,
                           const Sharding &to, const Mesh &mesh,
                           ReshardCache &paths) {
@@ -190,7 +195,8 @@ static std::string whyNot(const GraphValue &value, const Sharding &from,
   return "";
 }
 
-/// What an op makes or reads can be resharded to or from the value's sharding.
+/// Checks that the sharding of a value can be resharded to or from each
+/// sharding in which an op reads or makes it.
 static Error verifyReshards(const Plan &plan, const ModelGraph &graph,
                             StrategyTable &strategies) {
   ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
@@ -235,7 +241,8 @@ static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {
   return Error::success();
 }
 
-/// A state is where its next value will be.
+/// Checks that a state and its next value have the same sharding, and that a
+/// model with states has one stage.
 static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
   for (const GraphState &state : graph.states)
     if (plan.values[state.argument].sharding !=

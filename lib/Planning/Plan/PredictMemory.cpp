@@ -1,4 +1,4 @@
-//===- PredictMemory.cpp - What a device of each stage will hold ----------===//
+//===- PredictMemory.cpp - The memory of a device of each stage -----------===//
 
 #include "autopar/Planning/Plan/PredictMemory.h"
 #include "autopar/Planning/Model/Strategies.h"
@@ -12,15 +12,16 @@ namespace autopar {
 
 namespace {
 
-/// Bytes of weights after load, and the most while they are loaded.
+/// The bytes of weights after loading, and the most bytes while they are
+/// loaded.
 struct WeightBytes {
   int64_t held = 0, loading = 0;
 };
 
 } // namespace
 
-/// What is packed is there twice while it is packed: one weight at a time, the
-/// largest first.
+/// Computes the bytes of a stage's weights. A weight is in memory twice while
+/// it is packed; weights are packed one at a time, the largest first.
 static WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,
                                const Plan &plan) {
   auto bytes = [&](unsigned value) {
@@ -44,12 +45,12 @@ static WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,
   return result;
 }
 
-/// Two staging buffers per member of each communicator, as the runtime makes
-/// them on a host's processors, and the rings of channels.
+/// Returns the bytes of two staging buffers per member of each communicator, as
+/// the runtime makes them on a host's processors, and of the rings of channels.
 static int64_t communicationBytes(const StageWork &stage,
                                   const ModelGraph &graph, const Plan &plan) {
   if (!graph.table->communication.sharesMemory)
-    return 0; // the communication library's own
+    return 0; // the communication library has its own buffers
   int64_t sum = stage.channelBytes;
   for (const auto &[subAxes, bytes] : stage.messages) {
     int64_t members = 1;

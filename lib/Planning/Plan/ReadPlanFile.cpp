@@ -170,7 +170,7 @@ Expected<SmallVector<unsigned>> Reader::axis(StringRef text,
   return *subAxes;
 }
 
-/// What the plan's author foretold; a plan written by hand may leave it out.
+/// Reads the predicted collectives, which a plan written by hand may leave out.
 Error Reader::readCollectives(const json::Object &in) {
   const json::Array *list = in.getArray("collectives");
   if (!list)
@@ -345,7 +345,7 @@ Expected<Plan> planFromJSON(const json::Value &value, StringRef name) {
   return Reader(name).read(value);
 }
 
-/// The plan of `entry` in a file with or without entries.
+/// Returns the plan of `entry` in a file with or without entries.
 static Expected<const json::Value *>
 findEntry(const json::Value &value, StringRef path, StringRef entry) {
   const json::Object *object = value.getAsObject();

@@ -1,4 +1,4 @@
-//===- StageWork.cpp - What a stage runs and holds ------------------------===//
+//===- StageWork.cpp - The work and buffers of a stage --------------------===//
 
 #include "autopar/Planning/Plan/StageWork.h"
 #include "autopar/Planning/Model/Strategies.h"
@@ -98,7 +98,8 @@ unsigned WorkLister::newBuffer(StageWork &stage, unsigned value,
   return stage.work.buffers.size() - 1;
 }
 
-/// What depends on no input is computed again, after what it reads of that.
+/// Computes `value`, which depends on no input, again in a stage. The operands
+/// that depend on no input are computed before it.
 void WorkLister::repeatAll(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   SmallVector<unsigned> open{value};
@@ -119,7 +120,7 @@ void WorkLister::repeatAll(int64_t number, unsigned value) {
   }
 }
 
-/// `value`, whose operands have places.
+/// Computes `value`, whose operands have places, again.
 unsigned WorkLister::repeat(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   unsigned op = graph.values[value].producer;
@@ -137,7 +138,7 @@ unsigned WorkLister::repeat(int64_t number, unsigned value) {
                  /*fused=*/false);
 }
 
-/// Sent by the stage that makes it, at once.
+/// Receives `value` from the stage that makes it, which sends it at once.
 unsigned WorkLister::receive(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   unsigned buffer = newBuffer(stage, value, shardingOf(value));
@@ -161,7 +162,7 @@ unsigned WorkLister::receive(int64_t number, unsigned value) {
   return buffer;
 }
 
-/// The buffer of `value` as planned, in a stage that reads it.
+/// Returns the buffer of `value` as planned, in a stage that reads it.
 unsigned WorkLister::place(int64_t number, unsigned value) {
   StageWork &stage = stages[number];
   if (std::optional<unsigned> known = stage.places[value])
@@ -187,8 +188,8 @@ unsigned WorkLister::place(int64_t number, unsigned value) {
   return buffer;
 }
 
-/// The buffer after the steps of a reshard. `fused`: a kernel follows that
-/// takes slices as it reads.
+/// Returns the buffer after the steps of a reshard. `fused` tells that the
+/// reader is a kernel, which takes slices as it reads.
 unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
                              const Sharding &from, const Sharding &to,
                              bool fused) {
@@ -222,7 +223,8 @@ unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
   return buffer;
 }
 
-/// The buffer of `value` as `want` says: one copy per stage and sharding.
+/// Returns the buffer of `value` in the sharding `want`; there is one copy per
+/// stage and sharding.
 unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
                           bool fused) {
   unsigned buffer = place(number, value);
@@ -240,8 +242,8 @@ unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
 // Work
 //===----------------------------------------------------------------------===//
 
-/// A reshape outside of kernels: its result names the operand's memory, where
-/// no reshard makes a copy.
+/// Handles a reshape outside of kernels: its result names the operand's memory,
+/// unless a reshard makes a copy.
 void WorkLister::name(const Launch &launch) {
   StageWork &stage = stages[launch.stage];
   unsigned op = launch.ops.front();
@@ -259,7 +261,8 @@ void WorkLister::name(const Launch &launch) {
   }
 }
 
-/// As packingOf in Dialect/LibraryCall.h has it of kernels.
+/// Returns the text on which the packed form of a weight depends, like
+/// packingOf in Dialect/LibraryCall.h for kernels.
 std::string WorkLister::packingOf(const Launch &launch) const {
   if (launch.step->kind == GroupKind::Contraction)
     return graph.ops[launch.step->root].facts->signature;
@@ -323,8 +326,9 @@ void WorkLister::launch(const Launch &launch) {
                 shardingOf(value), /*fused=*/false);
 }
 
-/// A result that is an argument, or another result's memory, is copied. A
-/// gradient is read when it is made, and then free after its last reader.
+/// Returns a value from a step. A result that is an argument, or another
+/// result's memory, is copied. A gradient is read when it is made, and its
+/// memory is then free after its last reader.
 void WorkLister::returnResult(unsigned value, std::optional<unsigned> state) {
   int64_t number = launches.isComputed(value)
                        ? plan.ops[graph.values[value].producer].stage
@@ -353,7 +357,8 @@ unsigned WorkLister::copy(StageWork &stage, unsigned value, unsigned buffer,
   return item.writes.front();
 }
 
-/// What a step returns, and where: a state's memory takes its next value.
+/// Returns the results of a step. A state's next value goes to the state's
+/// memory.
 void WorkLister::returnResults() {
   std::vector<std::optional<unsigned>> states(graph.stepResults.size());
   for (const GraphState &state : graph.states) {
@@ -366,7 +371,7 @@ void WorkLister::returnResults() {
     if (states[index])
       next.push_back(value);
   }
-  WorkList &work = stages.front().work; // states are in one stage
+  WorkList &work = stages.front().work; // models with states have one stage
   for (auto [state, value, copied] :
        zip_equal(work.states, next, statesToCopy(work))) {
     if (copied) {

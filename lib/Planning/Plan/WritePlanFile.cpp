@@ -34,7 +34,7 @@ static json::Value shardingToJSON(const Sharding &sharding, const Mesh &mesh) {
   return object;
 }
 
-/// {"data": "split 0", "tensor.0": "pass 1"}
+/// Returns an assignment as JSON: {"data": "split 0", "tensor.0": "pass 1"}.
 static json::Object strategyToJSON(const Assignment &assignment,
                                    const Mesh &mesh) {
   json::Object object;
@@ -135,7 +135,8 @@ static std::string keyOf(const PlannedValue &value) {
   return key;
 }
 
-/// As it prints inside of what is indented so far.
+/// Returns the text of a JSON value that stands inside of text indented by
+/// `indent`.
 static std::string textOf(const json::Value &value, unsigned indent) {
   std::string printed, text;
   raw_string_ostream os(printed);
@@ -148,9 +149,9 @@ static std::string textOf(const json::Value &value, unsigned indent) {
   return text;
 }
 
-/// `{"NAME": VALUE}` of all items in the order of their names, which differ;
-/// one value at a time, for there may be very many. The same text says all that
-/// are alike.
+/// Writes `{"NAME": VALUE}` of all items in the order of their names, which
+/// differ. It writes one value at a time, for there may be very many, and makes
+/// the text of equal items once.
 template <typename Item, typename ToJSON>
 static void writeByName(json::OStream &json, ArrayRef<Item> items,
                         unsigned indent, ToJSON toJSON) {
@@ -173,7 +174,7 @@ static void writeByName(json::OStream &json, ArrayRef<Item> items,
   });
 }
 
-/// toJSON of the plan, as it prints.
+/// Writes the text of toJSON(plan) without making all of that in memory.
 static void write(json::OStream &json, const Plan &plan, unsigned indent) {
   json::Object object = summary(plan);
   std::vector<StringRef> keys{"ops", "tensors"};

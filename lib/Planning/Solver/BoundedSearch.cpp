@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// More than any solution costs that is legal.
+/// Returns a number above the cost of every legal solution of interest.
 double BoundedSearch::cap() const {
   if (best.cost < kIllegal)
     return 2 * best.cost + 1e-300;
@@ -36,8 +36,9 @@ void BoundedSearch::offer(std::vector<unsigned> choice) {
   }
 }
 
-/// Whether elimination over these domains was affordable. If they are all that
-/// can be best, so is what it finds.
+/// Returns whether elimination over these domains was affordable. If the
+/// domains hold every choice that can be best (`complete`), its solution is
+/// optimal.
 bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
   double largest = largestTable(graph, over, kHugeTable);
   if (complete)
@@ -54,8 +55,9 @@ bool BoundedSearch::tryExact(const Domains &over, size_t limit, bool complete) {
   return true;
 }
 
-/// The `width` most promising choices of each node, of those that solutions do
-/// not have where there are others.
+/// Returns domains of the `width` most promising choices of each node. Choices
+/// that `solutions` have come last: they are kept only where a node has too few
+/// others.
 Domains
 BoundedSearch::narrowed(const DualBound &dual, size_t width,
                         ArrayRef<std::vector<unsigned>> solutions) const {
@@ -80,15 +82,15 @@ BoundedSearch::narrowed(const DualBound &dual, size_t width,
   return narrow;
 }
 
-/// A good solution soon.
+/// Finds a good solution early, in domains of a few choices per node.
 void BoundedSearch::tryNarrow(const DualBound &dual) {
   for (size_t width : {6, 4, 3, 2})
     if (tryExact(narrowed(dual, width, {}), smallTable(), /*complete=*/false))
       return;
 }
 
-/// Whether choices that bounds rule out left so few that all were tried.
-/// `changed`: whether they ruled out any.
+/// Drops the choices that bounds rule out, and returns whether so few are left
+/// that elimination tried them all. Sets `changed` to whether any were dropped.
 bool BoundedSearch::prove(const DualBound &dual, bool &changed) {
   changed = dual.prune(domains, best.cost);
   dropDeadEnds(graph, domains);
@@ -96,16 +98,16 @@ bool BoundedSearch::prove(const DualBound &dual, bool &changed) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where the gap stays
+// Search where a gap remains
 //===----------------------------------------------------------------------===//
 
-/// By how much of it what may be found is less than what is known, and of
-/// interest.
+/// Returns the largest possible gain of a further search over the best known
+/// cost (or the cutoff, if that is less), as a share of the lower bound.
 double BoundedSearch::openShare() const {
   return (std::min(best.cost, cutoff) - lowerBound) / (lowerBound + elsewhere);
 }
 
-/// Per node the choices that some of the solutions have.
+/// Returns, per node, the choices that some of the solutions have.
 static Domains unionOf(ArrayRef<std::vector<unsigned>> solutions) {
   Domains domains(solutions.front().size());
   for (const std::vector<unsigned> &solution : solutions)
@@ -118,10 +120,11 @@ static Domains unionOf(ArrayRef<std::vector<unsigned>> solutions) {
   return domains;
 }
 
-/// Searches around what is known and, if that is near what is of interest,
-/// around others that cost more, but have choices of their own; and around the
-/// best that their parts make together. The less there is to gain, the fewer
-/// may be in vain. That is beyond what `work` counts.
+/// Searches around the best known solution. If its cost is not far above the
+/// cutoff, it also searches around other solutions, which cost more but have
+/// choices of their own, and around the best combination of their parts. The
+/// less there is to gain, the fewer tries may fail. Its work is not counted in
+/// `work`.
 void BoundedSearch::searchWidely(const DualBound &dual) {
   constexpr double kLittle = 0.001, kPerTry = 0.01, kNear = 1.1;
   constexpr unsigned kMostStarts = 6, kMostInVain = 3;
@@ -153,7 +156,7 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
     searchAround(std::move(*other));
     if (isOver())
       return;
-    other.reset(); // of as many as are affordable
+    other.reset(); // then join as many as is affordable
     for (ArrayRef rest(found); rest.size() > 1 && !other;
          rest = rest.drop_front())
       other = nearby.bestOver(unionOf(rest));
@@ -164,9 +167,9 @@ void BoundedSearch::searchWidely(const DualBound &dual) {
 
 EliminationResult BoundedSearch::run() {
   constexpr unsigned kPasses = 200;
-  constexpr size_t kMostToWiden = 256; // nodes: of more it takes seconds
+  constexpr size_t kMostToWiden = 256; // nodes; more take seconds
   unsigned rounds = 3;
-  double improved = kIllegal; // what trees made of the best
+  double improved = kIllegal; // cost after the last improveTrees
   bool isProved = false, changed = true;
   bool isFew = graph.nodes.size() <= kMostToWiden;
   bool mayWiden = isFew && effort == Effort::Thorough;
@@ -192,7 +195,7 @@ EliminationResult BoundedSearch::run() {
     bool isLast = rounds == 0 || !changed;
     if (isProved || !isLast || !mayWiden || openShare() <= kWorthThorough)
       continue;
-    // What it finds may rule out enough for another round.
+    // The solutions that it finds may rule out enough for another round.
     mayWiden = false;
     rounds = 1;
     DualBound left(graph, domains, cap(), messages);

@@ -8,17 +8,18 @@
 
 namespace autopar {
 
-/// Tables that are computed without much thought.
+/// Tables of up to so many cells are always worth computing.
 inline constexpr size_t kSmallTable = size_t(1) << 19;
-/// Tables that nobody computes.
+/// Tables of more cells than this are never computed.
 inline constexpr size_t kHugeTable = size_t(1) << 30;
 
-/// Closes in on the best solution from both sides: bounds from moved costs drop
-/// choices until elimination is affordable.
+/// Approaches the best solution from both sides: lower bounds from moved costs
+/// drop choices until elimination is affordable.
 class BoundedSearch {
 public:
-  /// `elsewhere`: what all solutions cost beside the graph. `messages`: where
-  /// bounds start; gets where they ended.
+  /// `elsewhere` is the cost that all solutions have outside the graph.
+  /// `messages` are the messages at which message passing starts, and is set to
+  /// those at which it ended.
   BoundedSearch(const CostGraph &graph, Domains domains, size_t cellLimit,
                 double cutoff, double elsewhere, Effort effort,
                 MessageTable &messages)
@@ -27,7 +28,8 @@ public:
         messages(messages) {
     best.cost = kIllegal;
   }
-  /// Its lower bound equals its cost where it is proved to be best.
+  /// Runs the search. The result's lower bound equals its cost where it is
+  /// proved to be optimal.
   EliminationResult run();
 
 private:

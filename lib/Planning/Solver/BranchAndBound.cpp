@@ -1,4 +1,4 @@
-//===- BranchAndBound.cpp - Choices fixed one after the other -------------===//
+//===- BranchAndBound.cpp - Branch and bound over fixed choices -----------===//
 
 #include "BranchAndBound.h"
 #include "Multipliers.h"
@@ -11,13 +11,13 @@ namespace autopar {
 
 namespace {
 
-/// What is left to search.
+/// A part of the search space that remains: all choices with those in `fixed`.
 struct Branch {
-  double lowerBound; // of all choices with those that are fixed
+  double lowerBound; // of all choices in the branch
   FixedChoices fixed;
   std::vector<unsigned> choice;           // the best by the problem's seconds
   double multiplier;                      // of the persistent terms
-  bool operator<(const Branch &o) const { // in a heap: the least bound first
+  bool operator<(const Branch &o) const { // heap: least bound first
     return lowerBound > o.lowerBound;
   }
 };
@@ -52,7 +52,7 @@ private:
   const MemoryQuestion &question;
   RowMultipliers rows;
   double multiplier;
-  bool proves;   // bounds under the rows are bounds of what is evaluated
+  bool proves;   // bounds under the rows hold for evaluated choices, too
   bool isTuning; // each branch has a multiplier of its own
   std::vector<Branch> open;
   double openBound = kIllegal; // of branches that are not searched further
@@ -61,7 +61,8 @@ private:
 } // namespace
 
 void Brancher::offer(const std::vector<unsigned> &choice) {
-  // Branches beside persistent memory have many that cannot fit.
+  // Branches under multipliers of persistent memory have many choices that
+  // cannot fit.
   const Problem &problem = question.problem;
   if (!isTuning || problem.persistentBytes(choice) <= problem.memoryLimit)
     incumbent.offer(choice);
@@ -75,9 +76,9 @@ EliminationResult Brancher::minimise(const RowMultipliers &rows,
       ofCore ? incumbent.enough() : question.cutoff, fixed);
 }
 
-/// Minimises under the multiplier of the persistent terms that bounds best what
-/// is left to choose: a few are tried, from `multiplier` on, which becomes that
-/// of the bound.
+/// Minimises under the multiplier of the persistent terms that gives the best
+/// bound for the choices that are not fixed. Tries a few multipliers, beginning
+/// with `multiplier`, which is set to that of the bound.
 EliminationResult Brancher::tune(const FixedChoices &fixed,
                                  double &multiplier) {
   EliminationResult strongest = minimise(persistent(multiplier), fixed);
@@ -90,7 +91,7 @@ EliminationResult Brancher::tune(const FixedChoices &fixed,
     CostLine line = persistentLine(question.problem, last.choice);
     bool fits = !(line.excess > 0);
     if (!lines.add({tried, line}, fits) || (tried == 0 && fits))
-      break; // nothing new comes, or nothing binds
+      break; // no new choice, or the terms do not bind
     if (!lines.full)
       tried = 0;
     else
@@ -104,7 +105,7 @@ EliminationResult Brancher::tune(const FixedChoices &fixed,
       continue;
     multiplier = tried;
     EliminationResult before = std::exchange(strongest, last);
-    if (last.cost == kIllegal) { // the choice that is known stays one
+    if (last.cost == kIllegal) { // the known choice stays valid
       strongest.choice = std::move(before.choice);
       strongest.cost = before.cost;
     }
@@ -117,9 +118,9 @@ EliminationResult Brancher::minimiseFixed(const FixedChoices &fixed,
   return isTuning ? tune(fixed, multiplier) : minimise(rows, fixed);
 }
 
-/// The node whose choices differ most in bytes, or else any that is open. Where
-/// choices are evaluated, which hold the persistent terms as they are, the
-/// bytes of these count first.
+/// Returns the node whose choices differ most in bytes, or otherwise any that
+/// is open. If choices are evaluated, the bytes of the persistent terms count
+/// first, since evaluated choices hold these exactly.
 std::optional<unsigned> Brancher::branchNode(const FixedChoices &fixed) const {
   const Problem &problem = question.problem;
   std::vector<int64_t> counts(problem.nodes.size(), 0);
@@ -143,12 +144,13 @@ std::optional<unsigned> Brancher::branchNode(const FixedChoices &fixed) const {
   return widest;
 }
 
-/// Bounds a branch; it stays open if it may have something better.
+/// Computes the bound of a branch, and keeps the branch open if it may have a
+/// better choice.
 void Brancher::add(FixedChoices fixed, double multiplier, double boundOfAll) {
   EliminationResult result = minimiseFixed(fixed, multiplier);
   double bound =
       std::max(boundOfAll, question.leastShare() * result.lowerBound);
-  bool isFound = result.cost < kIllegal; // else none there are, or were found
+  bool isFound = result.cost < kIllegal; // otherwise none exists or was found
   if (!isFound || (proves && bound >= incumbent.enough())) {
     openBound = std::min(openBound, bound);
     return;
@@ -159,8 +161,9 @@ void Brancher::add(FixedChoices fixed, double multiplier, double boundOfAll) {
   std::push_heap(open.begin(), open.end());
 }
 
-/// Opens a branch per choice of the node. The branch's own choice of it has the
-/// bound that it had, unless another multiplier may tell a better one.
+/// Opens a branch per choice of the node. The branch with the choice that
+/// `next` has for it keeps the bound of `next`, unless another multiplier may
+/// give a better one.
 void Brancher::split(Branch next, unsigned node) {
   for (unsigned other = 0; other < question.problem.nodes[node].choices();
        ++other) {

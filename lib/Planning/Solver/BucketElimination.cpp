@@ -1,4 +1,4 @@
-//===- BucketElimination.cpp - Nodes minimised over one by one ------------===//
+//===- BucketElimination.cpp - Elimination of node after node -------------===//
 
 #include "BucketElimination.h"
 #include "llvm/ADT/STLExtras.h"
@@ -48,7 +48,7 @@ BucketElimination::BucketElimination(const CostGraph &graph,
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Cells to compute for `node`.
+/// Returns the cells to compute to eliminate `node`.
 static double cellsOf(const Domains &domains, unsigned node,
                       const std::set<unsigned> &neighbours) {
   double cells = domains[node].size();
@@ -61,7 +61,7 @@ double BucketElimination::costOf(unsigned node) const {
   return cellsOf(domains, node, neighbours[node]);
 }
 
-/// Goes through the elimination with sizes alone.
+/// Follows the elimination by sizes alone, without computing tables.
 double largestTable(const CostGraph &graph, const Domains &domains,
                     double enough) {
   std::vector<std::set<unsigned>> around(domains.size());
@@ -174,7 +174,8 @@ struct Cursor {
 
 } // namespace
 
-/// `table`, which is used up, with `node` as the last of its scope.
+/// Returns a cursor over `table`, which is used up, with `node` as the last of
+/// its scope.
 static Cursor cursorOf(CostTable &table, unsigned node,
                        ArrayRef<unsigned> scope, const Domains &domains) {
   Cursor cursor;
@@ -198,7 +199,7 @@ static Cursor cursorOf(CostTable &table, unsigned node,
   }
   cursor.cells.resize(cells.size());
   std::vector<unsigned> digits(table.scope.size() - 1,
-                               0); // of all but the last
+                               0); // without the last
   size_t to = 0, last = domains[table.scope.back()].size();
   for (size_t from = 0; from < cells.size(); from += last) {
     for (size_t choice = 0; choice < last; ++choice)
@@ -214,7 +215,7 @@ static Cursor cursorOf(CostTable &table, unsigned node,
   return cursor;
 }
 
-/// `sum` becomes `base` and the rows at which the cursors stand.
+/// Sets `sum` to `base` plus the rows at which the cursors stand.
 static void addRows(ArrayRef<double> base, ArrayRef<const Cursor *> cursors,
                     MutableArrayRef<double> sum) {
   if (cursors.empty())
@@ -232,7 +233,7 @@ static void addRows(ArrayRef<double> base, ArrayRef<const Cursor *> cursors,
   }
 }
 
-/// Counts one combination on: the last of the scope varies fastest.
+/// Advances to the next combination: the last of the scope varies fastest.
 static void advance(MutableArrayRef<unsigned> digits, ArrayRef<size_t> sizes,
                     MutableArrayRef<Cursor> cursors) {
   for (size_t i = digits.size(); i-- > 0;) {
@@ -246,8 +247,8 @@ static void advance(MutableArrayRef<unsigned> digits, ArrayRef<size_t> sizes,
   }
 }
 
-/// min over `node` of the sum of `list`. Rows that the last node of the scope
-/// does not change are added up once for all its choices.
+/// Computes the minimum over `node` of the sum of `list`. Rows that the last
+/// node of the scope does not change are added up once for all its choices.
 CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
   CostTable result;
   std::set<unsigned> scope;
@@ -286,7 +287,7 @@ CostTable BucketElimination::minimise(unsigned node, ArrayRef<unsigned> list) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is left, and back
+// The remaining graph and decoding
 //===----------------------------------------------------------------------===//
 
 CostGraph BucketElimination::rest(std::vector<unsigned> &nodes) const {

@@ -1,4 +1,4 @@
-//===- BucketElimination.h - Nodes minimised over one by one ----*- C++ -*-===//
+//===- BucketElimination.h - Elimination of node after node -----*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_BUCKETELIMINATION_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_BUCKETELIMINATION_H
@@ -23,22 +23,22 @@ public:
   BucketElimination(const CostGraph &graph, const Domains &domains);
 
   void eliminateAll();
-  /// eliminateChains leaves this node.
+  /// Makes eliminateChains leave this node.
   void keep(unsigned node) { kept[node] = true; }
-  /// Eliminates nodes of at most two neighbours: what is left has costs of
-  /// nodes and of pairs of them again.
+  /// Eliminates nodes of at most two neighbours, so that the graph that remains
+  /// has only costs of nodes and of pairs of nodes again.
   void eliminateChains(size_t cellLimit);
 
-  /// What eliminateChains left, over positions in the domains; `nodes` gets the
-  /// numbers of its nodes.
+  /// Returns the graph that eliminateChains left, whose choices are positions
+  /// in the domains. `nodes` is set to the numbers of its nodes.
   CostGraph rest(std::vector<unsigned> &nodes) const;
-  /// Choices of all nodes, given the positions of those in `nodes`.
+  /// Returns the choices of all nodes, given the positions of those in `nodes`.
   std::vector<unsigned> decode(llvm::ArrayRef<unsigned> nodes,
                                llvm::ArrayRef<unsigned> positions) const;
 
-  /// Table cells computed.
+  /// The number of table cells computed.
   double work = 0;
-  /// What eliminated nodes cost that have no neighbours left.
+  /// The cost of eliminated nodes that have no neighbours left.
   double constant = 0;
 
 private:
@@ -63,13 +63,13 @@ private:
   std::vector<std::set<unsigned>> neighbours; // per node
   std::vector<bool> eliminated, kept;         // per node
   std::vector<Decision> decisions;
-  /// Nodes by what eliminating them costs.
+  /// Nodes that can be eliminated, ordered by the cost of doing so.
   std::set<std::pair<double, unsigned>> queue;
   std::vector<double> queued; // per node; -1: not in the queue
 };
 
-/// Cells of the largest table that eliminating all nodes over given domains
-/// computes, or some number above `enough`.
+/// Returns the cells of the largest table that eliminating all nodes over given
+/// domains computes, or some number above `enough`.
 double largestTable(const CostGraph &graph, const Domains &domains,
                     double enough);
 

@@ -1,15 +1,15 @@
 //===- ChoiceSearch.cpp - Elimination, multipliers, branch and bound ------===//
 //
-// Without a memory limit that binds, one elimination is the answer. Else rows
-// of memory get multipliers (Relaxation.h): each relaxation is a lower bound
-// for all that fits, and leads to choices that fit. What gap remains between
-// the bound and the best that fits, branch and bound closes as far as its
-// budget goes.
+// If no memory limit binds, one elimination gives the answer. Otherwise rows of
+// memory get multipliers (Relaxation.h): each relaxation is a lower bound for
+// all choices that fit, and leads to choices that fit. Branch and bound closes
+// the gap that remains between the bound and the best choice that fits, as far
+// as its budget goes.
 //
-// Where an evaluator says what choices really come to, rows lead to choices
-// that fit but prove nothing: the bound is that of the persistent terms, which
-// every evaluated choice holds. Branch and bound fixes the choices of the nodes
-// that weigh most among these.
+// If an evaluator tells the real seconds and bytes of choices, rows lead to
+// choices that fit but prove nothing: the bound is that of the persistent
+// terms, which every evaluated choice holds. Branch and bound fixes the choices
+// of the nodes that have the most bytes among these terms.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Improves the first relaxation: to the optimum, or where its tables are too
-/// large as thoroughly as is asked; not where memory is short, or little of
-/// interest is there. Returns whether a thorough search may find more.
+/// Improves the first relaxation: to the optimum, or, where its tables are too
+/// large, as thoroughly as the options ask. Does nothing where memory is short
+/// or little can be gained. Returns whether a thorough search may find more.
 static bool relaxFully(const MemoryQuestion &question, Relaxation &relaxation,
                        SearchWork &work) {
   const SolverOptions &options = question.options;
@@ -53,8 +53,9 @@ static bool relaxFully(const MemoryQuestion &question, Relaxation &relaxation,
   return relaxation.first(question, work).isRough;
 }
 
-/// Whether branch and bound may find a first choice, or prove something: in
-/// larger problems only where it is the persistent terms that bind.
+/// Returns whether branch and bound may find a first choice, or prove
+/// something. In larger problems it does so only where the persistent terms
+/// bind.
 static bool isWorthProof(const Relaxation &relaxation,
                          const Incumbent &incumbent,
                          const RowMultipliers &rows) {
@@ -82,9 +83,9 @@ static void closeGap(Relaxation &relaxation, Incumbent &incumbent,
   }
 }
 
-/// Whether the relaxation's choice is as good as evaluated, and nothing more is
-/// to be found or proved. Its evaluation may be more: stages send, and lie on
-/// slower devices.
+/// Returns whether the relaxation's choice evaluates to the seconds of the
+/// relaxation, and no better choice can be found or proved. Its evaluation may
+/// be more, since stages send messages and may lie on slower devices.
 static bool isAnswer(const Relaxation &relaxation, const Incumbent &incumbent,
                      double relaxedSeconds) {
   if (!incumbent.best())

@@ -8,8 +8,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Adds an edge's matrix, its bytes at `weight` seconds each, to the graph; an
-/// edge to itself is a cost of its node.
+/// Adds an edge's matrix to the graph, its bytes at `weight` seconds each. An
+/// edge from a node to itself becomes a cost of the node.
 static void addEdge(CostGraph &graph,
                     std::map<std::pair<unsigned, unsigned>, size_t> &index,
                     const ProblemEdge &edge, double weight) {

@@ -10,7 +10,7 @@ namespace autopar {
 
 namespace {
 
-/// An edge as one of its nodes sees it.
+/// An edge from the point of view of one of its nodes.
 struct Side {
   const CostGraph::Edge *edge;
   unsigned other;
@@ -43,7 +43,8 @@ Domains allChoices(const CostGraph &graph) {
 
 namespace {
 
-/// The costs of an edge over the domains of its nodes as one of them sees it.
+/// The costs of an edge over the domains of its nodes, from the point of view
+/// of one of them.
 struct Matrix {
   size_t own, others;
   std::vector<double> perOwn;     // the choices of `own` one after the other
@@ -57,23 +58,25 @@ struct Matrix {
   }
 };
 
-/// What the choices of one node cost by themselves and beside its neighbours'.
+/// The costs of one node's choices: by themselves, and with each of its
+/// neighbours' choices.
 struct Star {
   std::vector<double> costs;
   std::vector<Matrix> matrices;
 
-  /// Whether `better` costs no more than `worse` whatever the neighbours
-  /// choose.
+  /// Returns whether `better` costs no more than `worse` whatever the
+  /// neighbours choose.
   bool dominates(size_t better, size_t worse) const;
-  /// Per choice what it costs more than `worse` at the neighbours' choices that
-  /// are best for `worse`: with every choice of theirs the loss is no less.
-  /// Nothing is known where `worse` is illegal there.
+  /// Computes, per choice, how much more it costs than `worse` where the
+  /// neighbours have the choices that are best for `worse`. The largest loss
+  /// over all choices of the neighbours is no less. Sets all losses to
+  /// -kIllegal, which says nothing, if `worse` is illegal there.
   void leastLosses(size_t worse, MutableArrayRef<double> losses) const;
 };
 
 } // namespace
 
-/// The rows and columns of `cells` that are listed.
+/// Copies the listed rows and columns of `cells` to `result`.
 static void compress(const double *cells, size_t stride,
                      ArrayRef<unsigned> rows, ArrayRef<unsigned> columns,
                      std::vector<double> &result) {
@@ -89,7 +92,8 @@ static void compress(const double *cells, size_t stride,
   }
 }
 
-/// Block by block, so that what is read across rows stays near.
+/// Transposes block by block, so that elements read across rows stay in the
+/// cache.
 static void transpose(const std::vector<double> &from, size_t rows,
                       size_t columns, std::vector<double> &to) {
   constexpr size_t kBlock = 16;
@@ -120,8 +124,8 @@ Matrix::Matrix(const Side &side, ArrayRef<unsigned> ownDomain,
 bool Star::dominates(size_t better, size_t worse) const {
   double loss = costs[better] - costs[worse];
   for (const Matrix &matrix : matrices) {
-    // kIllegal where only `better` can be illegal, -kIllegal where `worse`
-    // always is.
+    // The excess is kIllegal where only `better` can be illegal, -kIllegal
+    // where `worse` always is.
     double ofEdge = mostExcess(matrix.rowOf(better), matrix.rowOf(worse));
     if (ofEdge == -kIllegal)
       return true;
@@ -175,7 +179,7 @@ static bool dropOfNode(const CostGraph &graph, Domains &domains,
 void dropDeadEnds(const CostGraph &graph, Domains &domains) {
   Adjacency sides = adjacencyOf(graph);
   constexpr unsigned kSweeps = 8;
-  // What a node can drop depends on its neighbours' domains.
+  // The choices that a node can drop depend on its neighbours' domains.
   std::vector<bool> open(graph.nodes.size(), true);
   for (unsigned sweep = 0; sweep < kSweeps; ++sweep) {
     bool changed = false;

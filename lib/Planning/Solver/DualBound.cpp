@@ -8,7 +8,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Sums of some numbers up to it are finite as floats.
+/// Sums of a few numbers up to this one are finite as floats.
 static constexpr double kLargest = 1e30;
 
 static unsigned otherEnd(const CostGraph::Edge &edge, unsigned node) {
@@ -69,13 +69,14 @@ DualBound::leastOf(const Edge &edge) const {
   return {std::move(rowsLeast), std::move(columnsLeast)};
 }
 
-/// Takes from every edge what it costs at least beside each choice of `node`.
+/// Moves to `node`, from every edge, the least that the edge costs with each
+/// choice of `node`.
 void DualBound::pull(unsigned node) {
   SmallVector<float, 256> least, beside;
   for (unsigned index : edgesOf[node]) {
     Edge &edge = edges[index];
     bool isRow = edge.exact.a == node;
-    if (edge.pulledBy == node) // again it would take what it gave
+    if (edge.pulledBy == node) // nothing changed since
       continue;
     edge.pulledBy = node;
     const std::vector<double> &other = isRow ? edge.ofColumns : edge.ofRows;
@@ -92,7 +93,7 @@ void DualBound::pull(unsigned node) {
   }
 }
 
-/// Of what `node` costs, each of the edges its share of `weight`.
+/// Moves costs of `node` to the edges `to`: each gets its share of `weight`.
 void DualBound::give(unsigned node, ArrayRef<unsigned> to, double weight) {
   double share = 1.0 / weight, given = 0;
   for (unsigned index : to)
@@ -111,7 +112,7 @@ void DualBound::give(unsigned node, ArrayRef<unsigned> to, double weight) {
   }
 }
 
-/// Gives shares of what `node` costs to the edges ahead.
+/// Moves shares of the costs of `node` to the edges ahead.
 void DualBound::push(unsigned node, bool forward) {
   SmallVector<unsigned> ahead;
   double weightAhead = 0, weightBehind = 0;

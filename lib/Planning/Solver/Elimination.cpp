@@ -19,8 +19,8 @@ static EliminationResult illegal() {
   return result;
 }
 
-/// Messages of a graph of some of the nodes, `nodes`, over positions in their
-/// domains, from those of the whole graph.
+/// Returns the messages of a graph of some of the nodes, `nodes`, over
+/// positions in their domains, from those of the whole graph.
 static MessageTable messagesOfPart(const MessageTable &whole,
                                    const CostGraph &part,
                                    ArrayRef<unsigned> nodes,
@@ -41,7 +41,8 @@ static MessageTable messagesOfPart(const MessageTable &whole,
   return result;
 }
 
-/// The other way round: choices outside the domains get nothing.
+/// Returns the messages of the whole graph from those of the part. Choices
+/// outside the domains get no messages.
 static MessageTable messagesOfWhole(const MessageTable &part,
                                     const CostGraph &whole,
                                     ArrayRef<unsigned> nodes,
@@ -60,7 +61,8 @@ static MessageTable messagesOfWhole(const MessageTable &part,
   return result;
 }
 
-/// What chains of nodes have left: exactly if that is cheap, else by bounds.
+/// Solves the graph that remains once chains of nodes are eliminated: exactly
+/// if that is cheap, otherwise by bounds.
 static EliminationResult solveRest(const CostGraph &graph, size_t cellLimit,
                                    double cutoff, double elsewhere,
                                    MessageTable &messages, Effort effort) {
@@ -110,7 +112,7 @@ EliminationResult eliminate(const CostGraph &graph, size_t cellLimit,
     return result;
   }
   bool exact = result.cost + chains.constant <= result.lowerBound;
-  // Choices of the rest are positions in the domains.
+  // The choices of the remaining graph are positions in the domains.
   result.choice = chains.decode(nodes, result.choice);
   result.cost = costOf(graph, result.choice);
   result.lowerBound =

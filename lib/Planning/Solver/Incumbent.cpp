@@ -1,4 +1,4 @@
-//===- Incumbent.cpp - The best choice so far, and what bounds it ---------===//
+//===- Incumbent.cpp - The best choice so far and its bounds --------------===//
 
 #include "Incumbent.h"
 #include "SolverTuning.h"

@@ -1,4 +1,4 @@
-//===- Incumbent.h - The best choice so far, and what bounds it -----------===//
+//===- Incumbent.h - The best choice so far and its bounds ------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_INCUMBENT_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_INCUMBENT_H
@@ -23,35 +23,37 @@ public:
   Incumbent(const MemoryQuestion &question, SearchWork &work)
       : question(question), work(work) {}
 
-  /// The seconds and bytes that count; each choice is evaluated once. A choice
-  /// whose rows exceed the limit by far is told to be too full by its rows.
+  /// Returns the seconds and bytes that count; each choice is evaluated once. A
+  /// choice whose rows exceed the limit by a factor of `kTuning.far` is not
+  /// evaluated: it is reported as too full with the bytes of its rows.
   Evaluation evaluate(const std::vector<unsigned> &choice);
   bool fits(const std::vector<unsigned> &choice);
   /// Takes the choice if it fits and is better than the best.
   void offer(const std::vector<unsigned> &choice);
 
   const std::optional<Solution> &best() const { return solution; }
-  /// Choices of as many seconds and more are of no interest.
+  /// Returns the seconds from which on choices are of no interest.
   double enough() const {
     return std::min(solution ? solution->seconds : kIllegal, question.cutoff);
   }
-  /// Whether the best is not proved to be so.
+  /// Returns whether the best choice is not proved to be optimal.
   bool isOpen() const;
-  /// Whether no choice is below the cutoff; in a large problem, whether none is
-  /// likely to be.
+  /// Returns whether no choice is below the cutoff; in a large problem, whether
+  /// none is likely to be.
   bool isCutOff() const;
-  /// Whether the evaluated choice of the least bytes, if there is one, is so
-  /// near the limit that others around it may fit.
+  /// Returns whether the evaluated choice of the least bytes, if there is one,
+  /// is so near the limit that others around it may fit.
   bool nearlyFits() const;
-  /// Of all evaluated choices; 0: there are none.
+  /// Returns the least bytes of all evaluated choices; 0 if there are none.
   int64_t leastBytes() const { return least.value_or(0); }
-  /// With the bound, which is no more than its seconds.
+  /// Returns the solution with the lower bound filled in, which is no more than
+  /// the solution's seconds.
   Solution withBound(Solution solution) const;
 
   const MemoryQuestion &question;
   SearchWork &work;
   double lowerBound = 0; // no choice that fits takes less
-  double estimate = 0;   // of the bound, by rows that are not exact
+  double estimate = 0;   // of the bound, from rows that only estimate bytes
 
 private:
   std::optional<Solution> solution;

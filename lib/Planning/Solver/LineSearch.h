@@ -7,8 +7,8 @@
 
 namespace autopar {
 
-/// What a choice costs by the multiplier of a row: `seconds` without one, and
-/// `excess` more per unit of it, the bytes above the limit.
+/// The cost of a choice as a linear function of the multiplier of a row:
+/// `seconds` at 0, with the slope `excess`, the row's bytes above the limit.
 struct CostLine {
   double seconds, excess;
   double at(double multiplier) const { return seconds + multiplier * excess; }
@@ -35,16 +35,17 @@ struct TriedMultiplier {
 ///        +---------------- multiplier
 class LineSearch {
 public:
-  /// Whether the choice has another line than the last one on its side.
+  /// Adds a tried multiplier. Returns whether its choice has another line than
+  /// the last one on its side.
   bool add(const TriedMultiplier &tried, bool fits) {
     std::optional<TriedMultiplier> &side = fits ? fit : full;
     bool isNew = !side || !(side->line == tried.line);
     side = tried;
     return isNew;
   }
-  /// Whether there is a choice on each side.
+  /// Returns whether there is a choice on each side.
   bool isBracketed() const { return full && fit; }
-  /// Where both lines meet; there must be both.
+  /// Returns the multiplier at which both lines meet; there must be both.
   double meeting() const {
     return (fit->line.seconds - full->line.seconds) /
            (full->line.excess - fit->line.excess);

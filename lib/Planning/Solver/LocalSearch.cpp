@@ -1,4 +1,4 @@
-//===- LocalSearch.cpp - A few choices made anew --------------------------===//
+//===- LocalSearch.cpp - Local search over a few nodes --------------------===//
 
 #include "LocalSearch.h"
 #include "NeighbourhoodSearch.h"
@@ -12,8 +12,9 @@ namespace autopar {
 
 using Group = std::set<unsigned>; // of nodes
 
-/// Nodes that are chosen anew at once: two that share an edge, or one and those
-/// nearest to it, as many as have few choices together.
+/// Returns groups of nodes that are chosen anew at once: two nodes that share
+/// an edge, or one node and the nearest ones, as long as the group has few
+/// combinations of choices.
 static std::vector<Group> groupsOf(const Problem &problem) {
   std::vector<Group> result;
   Neighbours neighbours(problem.nodes.size());
@@ -35,7 +36,8 @@ static std::vector<Group> groupsOf(const Problem &problem) {
   return result;
 }
 
-/// Offers all choices of a group beside the best choice of the others.
+/// Offers all combinations of choices of a group, beside the best choices of
+/// the other nodes.
 static void chooseAnew(Incumbent &incumbent, const Group &group) {
   const Problem &problem = incumbent.question.problem;
   std::vector<unsigned> choice = incumbent.best()->choice;

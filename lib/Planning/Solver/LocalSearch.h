@@ -1,4 +1,4 @@
-//===- LocalSearch.h - A few choices made anew ----------------------------===//
+//===- LocalSearch.h - Local search over a few nodes ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_LOCALSEARCH_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_LOCALSEARCH_H
@@ -7,9 +7,10 @@
 
 namespace autopar {
 
-/// Gives a few nodes of the incumbent's best choice at a time all other
-/// choices, as long as that gains and work is left: memory that no row tells of
-/// can hide choices that fit from branches. There must be a best choice.
+/// Tries all other choices for a few nodes of the incumbent's best choice at a
+/// time, as long as that improves it and work is left. Branches can miss
+/// choices that fit because of memory that no row describes. There must be a
+/// best choice.
 void searchAround(Incumbent &incumbent);
 
 } // namespace autopar

@@ -1,4 +1,4 @@
-//===- MemoryCore.cpp - What is left beside what memory holds -------------===//
+//===- MemoryCore.cpp - Problem without nodes that hold no memory ---------===//
 
 #include "MemoryCore.h"
 #include "BoundedSearch.h"
@@ -41,7 +41,7 @@ size_t MemoryCore::cells() const {
   return sum;
 }
 
-/// Its bytes at so many seconds each.
+/// Adds the bytes of a node, at `weight` seconds each, to its costs.
 void MemoryCore::addNode(unsigned node, double weight,
                          CostGraph &weighed) const {
   ArrayRef<int64_t> bytes = problem.nodes[node].bytes;
@@ -51,7 +51,8 @@ void MemoryCore::addNode(unsigned node, double weight,
       cost += weight * double(bytes[choice]);
 }
 
-/// Of an edge; a node of one choice leaves it to the other.
+/// Returns the costs of an edge. If one node has a single choice, these are the
+/// costs of the other node.
 std::vector<double> &MemoryCore::costsBetween(unsigned first, unsigned second,
                                               CostGraph &weighed) const {
   unsigned a = positionOf[first], b = positionOf[second];

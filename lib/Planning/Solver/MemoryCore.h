@@ -1,4 +1,4 @@
-//===- MemoryCore.h - What is left beside what memory holds -----*- C++ -*-===//
+//===- MemoryCore.h - Problem without nodes that hold no memory -----------===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_MEMORYCORE_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_MEMORYCORE_H
@@ -9,31 +9,31 @@
 
 namespace autopar {
 
-/// A problem whose nodes without persistent terms, and without those of one row
-/// of memory, are eliminated where they have at most two neighbours. Neither a
-/// multiplier of these terms nor choices that are fixed of nodes with such
-/// terms change these: they are eliminated once for all of both.
+/// A problem in which some nodes are eliminated: those that have neither
+/// persistent terms nor terms of one row of memory, and at most two neighbours.
+/// Multipliers of these terms, and fixed choices of nodes that have them, do
+/// not change the eliminated nodes: they are eliminated once for all searches.
 class MemoryCore {
 public:
-  /// The problem must outlive this. `graph`: its seconds.
+  /// The problem must outlive this. `graph` holds its seconds.
   MemoryCore(const Problem &problem, CostGraph graph,
              const MemoryTerms &row = {});
 
-  /// The least of seconds + multiplier * bytes, of the persistent terms and
-  /// `terms`, with some choices (node -> choice), as eliminate() finds it:
-  /// choices and bound are of all nodes. `terms`: none or those of the row.
-  /// mayFix(fixed) must hold.
+  /// Minimises seconds + multiplier * bytes, of the persistent terms and
+  /// `terms`, with some choices fixed (node -> choice), like eliminate(). The
+  /// choices and the bound are those of all nodes. `terms` are empty or those
+  /// of the row. mayFix(fixed) must hold.
   EliminationResult minimise(double multiplier, const MemoryTerms &terms,
                              const std::map<unsigned, unsigned> &fixed,
                              size_t cellLimit, double cutoff);
 
-  /// Whether only nodes are fixed that are left.
+  /// Returns whether all fixed nodes are among those that are left.
   bool mayFix(const std::map<unsigned, unsigned> &fixed) const;
-  /// Table cells computed before.
+  /// Returns the table cells that building the core computed.
   double workOfChains() const { return chains.work; }
-  /// Nodes that are left.
+  /// Returns the number of nodes that are left.
   size_t size() const { return nodes.size(); }
-  /// Of the edges between them.
+  /// Returns the number of cells of the edges between them.
   size_t cells() const;
 
 private:
@@ -47,8 +47,8 @@ private:
   CostGraph graph;
   Domains domains;
   BucketElimination chains;
-  std::vector<unsigned> nodes;      // of the problem, per node of `rest`
-  std::vector<unsigned> positionOf; // in `rest`, per node of the problem
+  std::vector<unsigned> nodes;      // node of the problem per node of `rest`
+  std::vector<unsigned> positionOf; // node of `rest` per node of the problem
   CostGraph rest;                   // over positions in the domains
   std::map<std::pair<unsigned, unsigned>, unsigned> edgeAt; // of `rest`
   MessageTable messages; // of the last elimination

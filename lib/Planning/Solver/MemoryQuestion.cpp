@@ -1,4 +1,4 @@
-//===- MemoryQuestion.cpp - What is searched within a memory limit --------===//
+//===- MemoryQuestion.cpp - A search within a memory limit ----------------===//
 
 #include "MemoryQuestion.h"
 #include "SolverTuning.h"

@@ -1,4 +1,4 @@
-//===- MemoryQuestion.h - What is searched within a memory limit ----------===//
+//===- MemoryQuestion.h - A search within a memory limit --------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_MEMORYQUESTION_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_MEMORYQUESTION_H
@@ -7,27 +7,30 @@
 
 namespace autopar {
 
-/// A problem, how its choices are evaluated, and the budget of the search.
-/// Nothing of it changes during a search.
+/// A problem, how its choices are evaluated, and the budget of the search. It
+/// does not change during a search.
 struct MemoryQuestion {
   const Problem &problem;
   const SolverOptions &options;
-  const Evaluator *evaluator; // null: the problem's seconds and bytes count
-  double cutoff; // seconds: choices that take as much are of no interest
+  const Evaluator *evaluator; // null if the problem's own numbers count
+  double cutoff; // seconds from which on choices are of no interest
 
-  /// Whether the problem's seconds and bytes are what counts.
+  /// Returns whether the problem's seconds and bytes are those that count.
   bool isExact() const { return !evaluator; }
   double leastShare() const { return isExact() ? 1 : evaluator->leastShare; }
   int64_t memoryLimit() const {
     return isExact() ? problem.memoryLimit : evaluator->memoryLimit;
   }
-  /// Whether branch and bound finds a first choice that fits.
+  /// Returns whether the problem is small enough for branch and bound to find a
+  /// first choice that fits.
   bool isSmall() const;
-  /// Whether branch and bound can prove anything.
+  /// Returns whether the problem is small enough for branch and bound to prove
+  /// anything.
   bool mayProve() const;
-  /// Whether the persistent terms exceed the limit, whatever is chosen.
+  /// Returns whether the persistent terms exceed the limit, whatever is chosen.
   bool isHopeless() const;
-  /// The most that rows hold is at most `limit`, if there is one.
+  /// Returns whether the fullest row holds at most `limit`, if there is a
+  /// memory limit.
   bool fitsRows(llvm::ArrayRef<unsigned> choice, int64_t limit) const {
     return !problem.memoryLimit || problem.peakBytes(choice) <= limit;
   }

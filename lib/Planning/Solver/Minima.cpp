@@ -7,10 +7,10 @@
 
 using namespace llvm;
 
-// Loops, not vector types: a compiler splits a vector type wider than the
-// host's into scalars.
+// These are loops and not vector types: a compiler splits a vector type wider
+// than the host's into scalars.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
-// The best code of the host is chosen at load; all give the same numbers.
+// The loader chooses the best code for the host; all give the same numbers.
 #define AUTOPAR_VECTOR_CLONES                                                  \
   __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -24,7 +24,7 @@ double mostExcess(ArrayRef<double> better, ArrayRef<double> worse) {
   assert(better.size() == worse.size());
   const double *more = better.data(), *less = worse.data();
   double most = -kIllegal;
-  // Where both are illegal their difference is no number, which never exceeds.
+  // The difference of two illegal costs is NaN, which never exceeds `most`.
 #pragma omp simd reduction(max : most)
   for (size_t i = 0; i < better.size(); ++i)
     most = std::max(most, more[i] - less[i]);
@@ -47,14 +47,14 @@ void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
   }
 }
 
-/// Of values: references to several sums keep a loop from becoming vectors.
+/// Takes values: with references a loop over several sums is not vectorised.
 static inline float lesser(float a, float b) { return b < a ? b : a; }
 
 AUTOPAR_VECTOR_CLONES
 void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
                     float *__restrict result, size_t rows) {
   std::fill_n(result, columns, std::numeric_limits<float>::infinity());
-  constexpr size_t kRows = 4; // per walk through the result
+  constexpr size_t kRows = 4; // rows per pass over the result
   size_t row = 0;
   for (; row + kRows <= rows; row += kRows, cells += kRows * columns) {
     const float *first = cells, *second = first + columns,
@@ -85,7 +85,7 @@ double leastOfAll(const double *cells, const double *ofRows,
     for (size_t column = 0; column < columns; ++column)
       least = std::min(least, cells[column] + ofRows[row] + ofColumns[column]);
   }
-  // As above, at the largest number instead of kIllegal.
+  // A compiler may start lanes at the largest number instead of kIllegal.
   return least < std::numeric_limits<double>::max() ? least : kIllegal;
 }
 

@@ -7,25 +7,25 @@
 
 namespace autopar {
 
-/// By how much `better` exceeds `worse` at most, both of as many choices;
-/// positions at which both are kIllegal are passed over, -kIllegal if there is
-/// no other.
+/// Returns the largest difference `better[i] - worse[i]`; both have equally
+/// many choices. Positions at which both are kIllegal are passed over;
+/// -kIllegal if there is no other position.
 double mostExcess(llvm::ArrayRef<double> better, llvm::ArrayRef<double> worse);
 
-// Of a table, row after row; results overlap nothing else.
+// The functions below read a table that is stored row after row; the results
+// overlap no other argument.
 
-/// Per row its least cell beside what the columns were given.
+/// Computes, per row, the least of its cells plus the numbers of their columns.
 void leastOfRows(const float *cells, const float *ofColumns, size_t columns,
                  float *result, size_t rows);
-/// Per column its least cell beside what the rows were given.
+/// Computes, per column, the least of its cells plus the numbers of their rows.
 void leastOfColumns(const float *cells, const float *ofRows, size_t columns,
                     float *result, size_t rows);
-/// The least of all cells: one costs what it says and what its row and its
-/// column were given.
+/// Returns the least of all cells, each plus the numbers of its row and column.
 double leastOfAll(const double *cells, const double *ofRows,
                   const double *ofColumns, size_t columns, size_t rows);
-/// Per row and per column the least of such cells. `columnsLeast` is given, and
-/// taken down to that.
+/// Computes, per row and per column, the least of such sums. `columnsLeast` has
+/// values at the start, which are lowered to the minima.
 void leastOfBoth(const double *cells, const double *ofRows,
                  const double *ofColumns, size_t columns, double *rowsLeast,
                  double *columnsLeast, size_t rows);

@@ -11,14 +11,14 @@ namespace autopar {
 
 namespace {
 
-/// Which choices fit while a multiplier is raised: those whose row holds no
-/// more than `rowLimit`, or those that are evaluated to fit.
+/// Tells which choices fit while a multiplier is raised: those whose row holds
+/// no more than `rowLimit`, or those that are evaluated to fit.
 struct RaiseGoal {
   bool byRow;
   int64_t rowLimit;
 };
 
-/// Raises the multiplier of one of the rows, the others' as they are.
+/// Raises the multiplier of one of the rows; the others keep theirs.
 class RaiseMultiplier {
 public:
   RaiseMultiplier(Relaxation &relaxation, Incumbent &incumbent,
@@ -28,8 +28,9 @@ public:
         question(incumbent.question), rows(rows), raised(rows[index]),
         goal(goal), choice(choice) {}
 
-  /// Whether a multiplier was found under which a choice fits: the row has the
-  /// smallest such, and `choice` is what it led to.
+  /// Returns whether it found a multiplier under which a choice fits. The row
+  /// then has the smallest such multiplier, and `choice` is the choice that it
+  /// led to.
   bool run();
 
 private:
@@ -50,13 +51,13 @@ private:
   RaiseGoal goal;
   std::vector<unsigned> &choice;
   LineSearch lines;
-  bool isNew = true; // the last choice that was found
+  bool isNew = true; // whether the last choice was new
 };
 
 } // namespace
 
-/// The cost without the raised row's multiplier, and the row's bytes above its
-/// limit.
+/// Returns the line of a choice: its cost without the raised row's multiplier,
+/// and the row's bytes above its limit.
 TriedMultiplier RaiseMultiplier::triedOf(double multiplier,
                                          ArrayRef<unsigned> solution,
                                          bool isOptimum) const {
@@ -68,7 +69,7 @@ TriedMultiplier RaiseMultiplier::triedOf(double multiplier,
   return {multiplier, {cost, double(bytes - goal.rowLimit)}, isOptimum};
 }
 
-/// Whether a choice that fits was found.
+/// Tries a multiplier, and returns whether it led to a choice that fits.
 bool RaiseMultiplier::tryAt(double multiplier, size_t cellLimit) {
   raised.multiplier = multiplier;
   RelaxedResult result = relaxation.minimise(question, incumbent.work, rows,
@@ -77,7 +78,7 @@ bool RaiseMultiplier::tryAt(double multiplier, size_t cellLimit) {
   if (question.isExact())
     incumbent.lowerBound = std::max(incumbent.lowerBound, bound);
   else if (question.problem.memoryLimit &&
-           raised.row != relaxation.sumOfRows()) // it may fit where no row does
+           raised.row != relaxation.sumOfRows()) // not a single row
     incumbent.estimate = std::max(incumbent.estimate, bound);
   isNew = true;
   if (result.cost == kIllegal)
@@ -96,7 +97,7 @@ bool RaiseMultiplier::tryAt(double multiplier, size_t cellLimit) {
 bool RaiseMultiplier::raise() {
   const CostLine &line = lines.full->line;
   double multiplier = 2 * lines.full->multiplier;
-  // By its row there may seem to be enough.
+  // An evaluated choice may exceed the limit although its row does not.
   int64_t bytes = relaxation.bytesOf(choice, raised);
   int64_t excess =
       std::max(bytes - goal.rowLimit, goal.byRow ? 0 : bytes / 100);
@@ -115,8 +116,9 @@ bool RaiseMultiplier::raise() {
   return true;
 }
 
-/// Tries where the lines meet. Whether the bound is settled: nothing is below
-/// both lines, so that between them there are no other choices.
+/// Tries the multipliers at which the lines meet. Returns whether the bound is
+/// settled: no choice is below both lines, so that there are no other choices
+/// between them.
 bool RaiseMultiplier::tryMeetings() {
   for (unsigned i = 0; i < kTuning.meetings && goesOn(); ++i) {
     double meeting = lines.meeting();
@@ -130,7 +132,7 @@ bool RaiseMultiplier::tryMeetings() {
 }
 
 bool RaiseMultiplier::run() {
-  // Of which elimination the choice is, is not known.
+  // It is not known which elimination found the choice.
   lines.full = triedOf(raised.multiplier, choice, /*isOptimum=*/false);
   if (!raise())
     return false;
@@ -172,7 +174,7 @@ RowMultipliers findMultipliers(Relaxation &relaxation, Incumbent &incumbent,
 }
 
 //===----------------------------------------------------------------------===//
-// Rows that are estimates
+// Rows that only estimate bytes
 //===----------------------------------------------------------------------===//
 
 /// Raises the multiplier of one row, or of all as one, until an evaluated
@@ -189,8 +191,8 @@ static RowMultipliers leadByRow(Relaxation &relaxation, Incumbent &incumbent,
   return rows;
 }
 
-/// Gives each row a multiplier under limits that leave to rows what evaluated
-/// choices hold beside them.
+/// Gives each row a multiplier, under limits of rows that leave room for the
+/// bytes that evaluated choices hold beside their rows.
 static void leadByAllRows(Relaxation &relaxation, Incumbent &incumbent,
                           std::vector<unsigned> choice) {
   const MemoryQuestion &question = incumbent.question;
@@ -212,10 +214,10 @@ CostLine persistentLine(const Problem &problem, ArrayRef<unsigned> choice) {
   return {problem.secondsOf(choice), double(bytes - problem.memoryLimit)};
 }
 
-/// The bound of the persistent terms, which every evaluated choice holds, under
-/// the best of a few multipliers. Without a `high` under which choices may fit
-/// (0) the multiplier is raised until they do. Returns the multiplier of the
-/// bound; 0: that without one.
+/// Computes the bound of the persistent terms, which every evaluated choice
+/// holds, under the best of a few multipliers. Choices may fit under the
+/// multiplier `high`; if it is 0, the multiplier is raised until they do.
+/// Returns the multiplier of the bound; 0 if the bound without one is the best.
 static double boundByPersistent(Relaxation &relaxation, Incumbent &incumbent,
                                 double high) {
   const MemoryQuestion &question = incumbent.question;
@@ -267,7 +269,7 @@ RowMultipliers leadByRows(Relaxation &relaxation, Incumbent &incumbent,
   size_t fullest = question.problem.fullestRow(choice);
   relaxation.makeCore(question, fullest, work);
   double highest = 0;
-  auto lead = [&](size_t row) { // whether other ways are worth it
+  auto lead = [&](size_t row) { // returns whether to go on
     bool isFound = false;
     for (const RowMultiplier &tried :
          leadByRow(relaxation, incumbent, row, choice, isFound))

@@ -9,20 +9,22 @@
 namespace autopar {
 
 /// Gives multipliers to the rows that hold more than `rowLimit`, the fullest
-/// first, until all fit or the work is done. `choice` begins as a choice that
-/// is too full and ends as the cheapest found that is less so. All choices that
-/// are found are offered to the incumbent.
+/// first, until all fit or the work is done. `choice` is a choice that is too
+/// full at first, and becomes the cheapest one found that is less full. All
+/// choices that are found are offered to the incumbent.
 RowMultipliers findMultipliers(Relaxation &relaxation, Incumbent &incumbent,
                                int64_t rowLimit, std::vector<unsigned> &choice);
 
-/// Finds choices that fit where rows only estimate what is evaluated: under a
-/// multiplier of the fullest row of `choice`, or else of all rows, as one or
-/// each with its own; of a small problem all of these. Then finds the bound by
-/// the persistent terms. Returns the multiplier of the bound, if there is one.
+/// Finds choices that fit, if rows only estimate the evaluated bytes. It tries
+/// a multiplier of the fullest row of `choice`; if that fails, one of the sum
+/// of all rows; then one for each row. For a small problem it does all of
+/// these. Then it finds the bound by the persistent terms, and returns the
+/// multiplier of the bound, if there is one.
 RowMultipliers leadByRows(Relaxation &relaxation, Incumbent &incumbent,
                           const std::vector<unsigned> &choice);
 
-/// What a choice costs by the multiplier of the persistent terms.
+/// Returns the cost of a choice as a function of the multiplier of the
+/// persistent terms.
 CostLine persistentLine(const Problem &problem,
                         llvm::ArrayRef<unsigned> choice);
 

@@ -1,4 +1,4 @@
-//===- NeighbourhoodSearch.cpp - Many choices made anew at once -----------===//
+//===- NeighbourhoodSearch.cpp - Large-neighbourhood search ---------------===//
 
 #include "NeighbourhoodSearch.h"
 #include "BucketElimination.h"
@@ -30,7 +30,8 @@ NeighbourhoodSearch::NeighbourhoodSearch(const CostGraph &graph,
   }
 }
 
-/// What is not free has its choice, as has what the domains lost it of.
+/// Returns domains in which nodes that are not free keep only their choice. So
+/// do nodes whose domains have lost the choice that they have.
 Domains
 NeighbourhoodSearch::freeDomains(ArrayRef<unsigned> choice,
                                  const std::vector<bool> &isFree) const {
@@ -55,8 +56,8 @@ std::optional<CostedChoice> NeighbourhoodSearch::bestOver(const Domains &over) {
   return CostedChoice{cost, std::move(choice)};
 }
 
-/// Whether the best choices of what is free cost less than what is known, which
-/// they then are.
+/// Finds the best choices of the free nodes beside the others. Returns whether
+/// they cost less than `known`, which they then replace.
 bool NeighbourhoodSearch::isBetter(CostedChoice &known,
                                    const std::vector<bool> &isFree) {
   std::optional<CostedChoice> found =
@@ -71,8 +72,9 @@ bool NeighbourhoodSearch::isBetter(CostedChoice &known,
 // Trees
 //===----------------------------------------------------------------------===//
 
-/// Nodes that make trees with their edges: a node after the other, from `first`
-/// on and round, that closes no cycle with those before.
+/// Returns nodes that form a forest with their edges: they are added one after
+/// the other, from `first` on and around, if they close no cycle with those
+/// before.
 static std::vector<bool> forestFrom(const Neighbours &neighbours,
                                     unsigned first, bool backwards) {
   size_t count = neighbours.size();
@@ -129,13 +131,14 @@ std::vector<unsigned> nearestFirst(const Neighbours &neighbours,
   return order;
 }
 
-/// Block by block of what is near, smaller ones where one is too much.
+/// Returns the region around a node: adds the nearest nodes block by block, and
+/// smaller blocks where one is too expensive.
 NeighbourhoodSearch::Region
 NeighbourhoodSearch::regionAround(unsigned node) const {
   constexpr size_t kBlock = 8, kRefused = 8;
   std::vector<unsigned> order = nearestFirst(neighbours, node);
   Region region{std::vector<bool>(graph.nodes.size(), false), {}, {}};
-  Domains over(domains.size(), {0}); // of what is not free, whichever
+  Domains over(domains.size(), {0}); // one choice per node that is not free
   size_t block = kBlock, refused = 0;
   for (size_t at = 0; at < order.size() && refused < kRefused;) {
     auto next = ArrayRef(order).slice(at, std::min(block, order.size() - at));
@@ -164,7 +167,8 @@ NeighbourhoodSearch::regionAround(unsigned node) const {
   return region;
 }
 
-/// What is as it was left has its best choices.
+/// Does the same for a region, which is skipped if its choices have not changed
+/// since they were found to be the best.
 bool NeighbourhoodSearch::isBetter(CostedChoice &known, Region &region) {
   auto choices = map_range(
       region.members, [&](unsigned member) { return known.choice[member]; });

@@ -1,4 +1,4 @@
-//===- NeighbourhoodSearch.h - Many choices made anew at once ---*- C++ -*-===//
+//===- NeighbourhoodSearch.h - Large-neighbourhood search -------*- C++ -*-===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_NEIGHBOURHOODSEARCH_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_NEIGHBOURHOODSEARCH_H
@@ -9,12 +9,13 @@
 
 namespace autopar {
 
-/// Seconds of these choices.
+/// Returns the seconds of these choices.
 double costOf(const CostGraph &graph, llvm::ArrayRef<unsigned> choice);
 
-/// Per node those that it shares edges with.
+/// Per node, the nodes that it shares edges with.
 using Neighbours = std::vector<llvm::SmallVector<unsigned, 4>>;
-/// Nodes by how many edges they are away from `first`, which is one of them.
+/// Returns the nodes by how many edges they are away from `first`, which is the
+/// first of them.
 std::vector<unsigned> nearestFirst(const Neighbours &neighbours,
                                    unsigned first);
 
@@ -24,10 +25,10 @@ struct CostedChoice {
   std::vector<unsigned> choice;
 };
 
-/// Large-neighbourhood search: of what is known many nodes at once get the best
-/// choices beside the others as they are, again and again until none is better
+/// Large-neighbourhood search: many nodes at once get the best choices beside
+/// the current choices of the others, again and again until nothing improves
 /// (Shaw, "Using constraint programming and local search methods to solve
-/// vehicle routing problems", CP 1998). The best is found by elimination.
+/// vehicle routing problems", CP 1998). Elimination finds the best choices.
 class NeighbourhoodSearch {
 public:
   /// Tables have `cellLimit` cells at most. Graph and domains must outlive
@@ -35,27 +36,29 @@ public:
   NeighbourhoodSearch(const CostGraph &graph, const Domains &domains,
                       size_t cellLimit);
 
-  /// The best choices within such domains; nullopt: they are not affordable, or
-  /// there are none.
+  /// Returns the best choices within such domains; nullopt if the search is not
+  /// affordable or there are none.
   std::optional<CostedChoice> bestOver(const Domains &over);
-  /// Nodes that make trees: cheap, however many they are.
+  /// Improves nodes that form trees at once, which is cheap for any number of
+  /// nodes.
   void improveTrees(CostedChoice &known);
-  /// Nodes around some that are spread over the graph, as many as are
-  /// affordable each time: cycles of which no part alone is better otherwise.
-  /// Ends where `lowerBound` is met.
+  /// Improves regions, as large as is affordable, around nodes that are spread
+  /// over the graph. This changes cycles of which no part alone can be
+  /// improved. Ends where `lowerBound` is reached.
   void improveRegions(CostedChoice &known, double lowerBound);
 
-  /// Table cells computed.
+  /// The number of table cells computed.
   double work = 0;
 
 private:
   Domains freeDomains(llvm::ArrayRef<unsigned> choice,
                       const std::vector<bool> &isFree) const;
-  /// Nodes that get choices at once, and those whose choices count for them.
+  /// Nodes that get new choices at the same time, and the nodes whose choices
+  /// influence them.
   struct Region {
     std::vector<bool> isFree;
     llvm::SmallVector<unsigned, 0> members;
-    std::vector<unsigned> best; // of the members, as they were left
+    std::vector<unsigned> best; // choices of the members after the last try
   };
 
   Region regionAround(unsigned node) const;
@@ -66,7 +69,7 @@ private:
   const Domains &domains;
   size_t cellLimit;
   Neighbours neighbours;
-  llvm::DenseMap<unsigned, Region> regions; // by the node that they are around
+  llvm::DenseMap<unsigned, Region> regions; // by the node at the centre
 };
 
 } // namespace autopar

@@ -149,7 +149,7 @@ int64_t Problem::bytesOf(ArrayRef<unsigned> choice,
          edgeBytes(*this, terms.edges, choice);
 }
 
-/// Those that are there, by index.
+/// Returns the terms whose count is not 0, by index.
 static std::vector<MemoryTerm> termsOfCounts(ArrayRef<int64_t> counts) {
   std::vector<MemoryTerm> terms;
   for (const auto &[index, count] : enumerate(counts))
@@ -185,7 +185,7 @@ MemoryTerms Problem::termsOfAll() const {
   return {termsOfCounts(ofNodes), termsOfCounts(ofEdges)};
 }
 
-/// The fullest row, and what it takes.
+/// Returns the index of the fullest row, and its bytes.
 static std::pair<size_t, int64_t> fullest(const Problem &problem,
                                           ArrayRef<unsigned> choice) {
   struct RowBytes {

@@ -64,10 +64,10 @@ RelaxedResult Relaxation::minimise(const MemoryQuestion &question,
                                    size_t cellLimit, double cutoff,
                                    const FixedChoices &fixed, Effort effort) {
   double rounding = question.isExact() ? 0 : kTuning.rounding;
-  double allowance = 0; // for what fits
+  double allowance = 0; // price of memory up to the limit
   for (const RowMultiplier &row : rows)
     allowance += (1 + rounding) * row.multiplier * double(problem.memoryLimit);
-  // Under other rows choices beyond the cutoff may be evaluated to less.
+  // Under other rows, choices beyond the cutoff may evaluate to less.
   double limit =
       isBound(rows) ? cutoff / question.leastShare() + allowance : kIllegal;
   bool ofCore = isOfCore(rows, fixed);

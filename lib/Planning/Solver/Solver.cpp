@@ -24,9 +24,9 @@ void NotEnoughMemory::log(raw_ostream &os) const {
   os << ": use more devices or a higher limit";
 }
 
-/// The problem of the nodes that are not deferred: without costs that are never
-/// negative, so that its lower bound is one of the whole. `kept` gets their
-/// numbers.
+/// Returns the problem of the nodes that are not deferred. It lacks only costs
+/// that are never negative, so its lower bound holds for the whole problem.
+/// `kept` is set to the numbers of its nodes.
 static Problem withoutDeferred(const Problem &problem,
                                std::vector<unsigned> &kept) {
   constexpr unsigned kNone = ~0u;
@@ -103,7 +103,7 @@ MemoryQuestion Solver::questionOfKept(double cutoff) const {
 }
 
 Solver::Outlook Solver::look(double cutoff) {
-  if (Error error = problem.check()) { // solve() says which
+  if (Error error = problem.check()) { // solve() returns it
     consumeError(std::move(error));
     return {kIllegal, 0, false};
   }
@@ -115,7 +115,8 @@ Solver::Outlook Solver::look(double cutoff) {
   return {relaxed.cost, relaxed.lowerBound, fits};
 }
 
-/// Without a first look.
+/// Searches the whole problem with a relaxation of its own, without a first
+/// look.
 static Expected<Solution> searchAnew(const Problem &problem,
                                      const SolverOptions &options,
                                      const Evaluator *evaluator) {
@@ -125,7 +126,8 @@ static Expected<Solution> searchAnew(const Problem &problem,
                       isRough);
 }
 
-/// The best of the deferred beside the others; nullopt: they do not fit there.
+/// Returns the solution with the best choices of the deferred nodes beside the
+/// given choices of the others; nullopt if none of them fits there.
 std::optional<Solution> Solver::withDeferred(const Solution &ofKept) const {
   Problem rest = problem;
   if (evaluator)
@@ -147,15 +149,15 @@ std::optional<Solution> Solver::withDeferred(const Solution &ofKept) const {
   return std::move(*whole);
 }
 
-/// First what weighs, without which there is nothing; then the deferred beside
-/// it.
+/// Solves the problem of the nodes that are not deferred first; if that fails,
+/// so does the whole. Then it chooses the deferred nodes beside them.
 Expected<Solution> Solver::solveWhole(double cutoff) {
   part.memoryLimit = problem.memoryLimit;
   Expected<Solution> ofPart =
       searchChoice(questionOfKept(cutoff), *relaxation, rough);
   if (!ofPart || kept.empty())
     return ofPart;
-  // What is deferred must not cut off a solution.
+  // If no choices of the deferred nodes fit, the whole problem is searched.
   std::optional<Solution> inTwo = withDeferred(*ofPart);
   Expected<Solution> solution =
       inTwo ? Expected<Solution>(std::move(*inTwo))

@@ -1,4 +1,4 @@
-//===- SolverTuning.h - Numbers that the memory search is tuned by --------===//
+//===- SolverTuning.h - Tuning parameters of the memory search ------------===//
 
 #ifndef AUTOPAR_LIB_PLANNING_SOLVER_SOLVERTUNING_H
 #define AUTOPAR_LIB_PLANNING_SOLVER_SOLVERTUNING_H
@@ -14,67 +14,69 @@ namespace autopar {
 struct SolverTuning {
   // Sizes of problems.
 
-  /// Nodes up to which branch and bound finds a first choice that fits, and
-  /// local search improves the best one.
+  /// The most nodes of a problem in which branch and bound finds a first choice
+  /// that fits, and local search improves the best one.
   size_t smallProblem = 100;
-  /// Nodes up to which branch and bound proves anything.
+  /// The most nodes of a problem in which branch and bound proves anything.
   size_t mostToProve = 1000;
-  /// Cells of all edges up to which the budget pays for more than a few
+  /// The most cells of all edges for which the budget pays for more than a few
   /// branches.
   size_t mostCells = size_t(1) << 22;
 
   // Work in table cells.
 
-  /// Each node of an elimination costs as much as so many cells of a large
-  /// table.
+  /// The work of eliminating a node, beside the cells of its table.
   double workPerNode = 1000;
-  /// Message passing reads each cell of a MemoryCore so many times.
+  /// The number of times that message passing reads each cell of a MemoryCore.
   double workPerCell = 20;
-  /// Evaluating a choice cuts its stages and lists its work: per node.
+  /// The work, per node, of evaluating a choice, which cuts stages and lists
+  /// their work.
   double workPerEvaluatedNode = 20000;
 
   // Multipliers.
 
-  /// A choice whose rows exceed the limit by more than this factor does not fit
-  /// in one stage: it is not evaluated.
+  /// A choice whose rows exceed the limit by more than this factor cannot fit,
+  /// even in one stage: it is not evaluated.
   int64_t far = 2;
-  /// Factor by which a multiplier grows until the row fits.
+  /// The factor by which a multiplier grows until the row fits.
   double raise = 8;
-  /// Raises of one multiplier, and those in a row that may change nothing.
+  /// The most raises of one multiplier, and the most in succession that may
+  /// change nothing.
   unsigned raises = 20, unchangedRaises = 3;
-  /// Tries where the lines of a full and of a fitting choice meet.
+  /// The most tries at the point where the lines of a full and of a fitting
+  /// choice meet.
   unsigned meetings = 6;
-  /// Tries halfway between the last two multipliers.
+  /// The most tries halfway between the last two multipliers.
   unsigned halvings = 3;
-  /// Rows that get a multiplier one after the other.
+  /// The most rows that get a multiplier one after the other.
   unsigned rounds = 30;
-  /// Limits of rows that are tried where evaluated choices hold more than their
-  /// rows say.
+  /// The most limits of rows that are tried if evaluated choices hold more than
+  /// their rows tell.
   unsigned rowLimits = 4;
-  /// Share of the memory limit up to which an evaluated choice is near enough
-  /// for branches around it.
+  /// An evaluated choice that holds up to this share of the memory limit is
+  /// near enough for branches around it.
   double near = 1.1;
 
-  // The bound by what is held all the time.
+  // The bound by the persistent terms.
 
   unsigned boundTries = 6;
-  /// Share of the bound that another try must be able to gain.
+  /// The least share of the bound that another try must be able to gain.
   double boundGain = 1e-3;
-  /// Tries per branch, and the factor by which its multiplier grows.
+  /// The most tries per branch, and the factor by which its multiplier grows.
   unsigned branchTries = 3;
   double branchRaise = 2;
 
   // Local search.
 
-  /// Choices that a group of nodes has together.
+  /// The most combinations of choices that a group of nodes may have.
   size_t groupChoices = size_t(1) << 12;
 
   // Equality of seconds.
 
   /// Seconds that differ by this share are equal.
   double equal = 1e-9;
-  /// Rounding of sums of seconds and multipliers, where evaluated seconds are
-  /// summed up in another order.
+  /// The rounding of sums of seconds and multipliers, since evaluated seconds
+  /// are summed up in another order.
   double rounding = 1e-12;
 };
 

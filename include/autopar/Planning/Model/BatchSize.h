@@ -1,4 +1,4 @@
-//===- BatchSize.h - Which dimensions are the batch -----------------------===//
+//===- BatchSize.h - The batch dimension of a model -------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_MODEL_BATCHSIZE_H
 #define AUTOPAR_PLANNING_MODEL_BATCHSIZE_H
@@ -8,15 +8,17 @@
 namespace autopar {
 
 /// Fills in which dimension of each input is the batch: the first one of the
-/// first input that the forward graph carries to all its ends (outputs, or what
-/// a loss reduces) without an op that mixes it. Where there is none, dimension
-/// 0, of a size by vote: of the sizes above one of the inputs' dimension 0 the
-/// one that the most ends have there, or else that divides the most ends' and
-/// then the most inputs' dimension 0; the least of equals.
+/// first input that the forward graph carries to all its ends (outputs, or the
+/// operands of a loss's reduction) without an op that mixes it. If there is
+/// none, the batch is dimension 0 of the inputs of one size, which is found by
+/// vote: the size, of those above 1 that inputs have, that the most ends have
+/// in dimension 0. Among equals it is the one that divides dimension 0 of the
+/// most ends, then of the most inputs, then the least.
 void findBatch(ModelGraph &graph);
-/// The batch; 1 if there is none.
+/// Returns the size of the batch; 1 if there is none.
 int64_t batchSize(const ModelGraph &graph);
-/// Whether it is an input of which `batchDim` is the batch.
+/// Returns whether `value` has a batch dimension, if the batch has several
+/// rows.
 bool hasBatch(const GraphValue &value, int64_t batch);
 
 } // namespace autopar

@@ -1,4 +1,4 @@
-//===- ChoiceText.h - What ops can do, and why not, in words ----*- C++ -*-===//
+//===- ChoiceText.h - Choices of ops as text --------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_MODEL_CHOICETEXT_H
 #define AUTOPAR_PLANNING_MODEL_CHOICETEXT_H
@@ -7,16 +7,17 @@
 
 namespace autopar {
 
-/// `split 0`, `pass 1`, `nothing`.
+/// Returns a choice as text: `split 0`, `pass 1`, `nothing`.
 std::string toString(const Choice &choice);
 
-/// Why shardingsOf refuses `assignment`: `axis tensor cannot split 2 (dimension
-/// 1 of tensor h, 6 elements): ...`.
+/// Returns why shardingsOf refuses `assignment`: `axis tensor cannot split 2
+/// (dimension 1 of tensor h, 6 elements): ...`.
 std::string whyIllegal(const ModelGraph &graph, const GraphOp &op,
                        const Assignment &assignment, const Mesh &mesh);
 
-/// What `subAxes` together can do in the op, one after the other: `split 0
-/// (dimension 0 of tensor x, 8 elements), pass 1 (sum of tensor h)`.
+/// Returns the choices that `subAxes` together have in the op, one after the
+/// other: `split 0 (dimension 0 of tensor x, 8 elements), pass 1 (sum of tensor
+/// h)`.
 std::string possibleChoices(const ModelGraph &graph, const GraphOp &op,
                             llvm::ArrayRef<unsigned> subAxes, const Mesh &mesh);
 

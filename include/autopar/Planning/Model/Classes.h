@@ -8,7 +8,7 @@
 namespace autopar {
 
 /// Ops and values that stand for the same place in repeated layers share a
-/// class, ops that are alike by themselves, wherever they are, a kind.
+/// class. Ops that are alike by themselves, wherever they are, share a kind.
 struct GraphClasses {
   std::vector<unsigned> ofOp, ofValue;       // class per op, per value
   std::vector<unsigned> firstOp, firstValue; // representative per class
@@ -16,15 +16,16 @@ struct GraphClasses {
   unsigned kinds = 0;
 };
 
-/// How many steps along operands and uses ops are compared: `least`, and up to
-/// `most` as long as that makes no more than `mostClasses` classes of ops.
+/// The number of steps along operands and uses up to which ops are compared:
+/// `least`, and up to `most` as long as that gives no more than `mostClasses`
+/// classes of ops.
 struct ClassRounds {
   unsigned least, most = 0;
   size_t mostClasses = 0;
 };
 
-/// Color refinement: two ops share a class if they look alike as far as
-/// `rounds` says. `marks` (per op) are told apart too.
+/// Classifies ops by color refinement: two ops share a class if they look alike
+/// as far as `rounds` says, and have the same mark. `marks` are per op.
 GraphClasses classify(const ModelGraph &graph, llvm::ArrayRef<unsigned> marks,
                       ClassRounds rounds);
 

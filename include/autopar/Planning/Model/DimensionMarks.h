@@ -19,15 +19,15 @@ struct DimensionMarks {
 
 using OpFilter = std::function<bool(const GraphOp &)>;
 
-/// The factor whose blocks are contiguous in a dimension: the first of more
-/// than one element; nullopt where there is none.
+/// Returns the factor whose blocks are contiguous in a dimension: the first one
+/// of more than one element; nullopt if there is none.
 std::optional<unsigned> majorFactor(const ShardingRule &rule,
                                     const DimFactors &dim);
 
 /// Carries marks from operands to results through the ops that `through` takes.
 void propagateForward(const ModelGraph &graph, DimensionMarks &marks,
                       const OpFilter &through);
-/// The same from results to operands too, until nothing changes.
+/// Carries marks from results to operands, too, until nothing changes.
 void propagateBothWays(const ModelGraph &graph, DimensionMarks &marks,
                        const OpFilter &through);
 

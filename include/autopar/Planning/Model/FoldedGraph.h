@@ -10,7 +10,9 @@
 
 namespace autopar {
 
-/// What an op gives or wants of a value, against how the value is sharded.
+/// The key of a problem's edge: an op, a value, and where the op makes or reads
+/// the value. The cost depends on the sharding that the op gives or wants
+/// there, and on how the value is sharded.
 struct EdgeKey {
   unsigned op, value; // classes
   bool result;
@@ -21,13 +23,13 @@ struct EdgeKey {
   }
 };
 
-/// What problems have in common that tell the same ops apart, whatever their
-/// meshes: each op and value of the graph is looked at here, and classes alone
-/// after that.
+/// The part of a graph that all problems with the same marks share, whatever
+/// their meshes. Each op and value of the graph is visited here, and only
+/// classes after that.
 struct FoldedGraph {
   struct Edge {
-    unsigned index = 0; // in order
-    unsigned count = 0; // of operands and results
+    unsigned index = 0; // number in the problem
+    unsigned count = 0; // number of operands and results
   };
 
   FoldedGraph(const ModelGraph &graph, llvm::ArrayRef<unsigned> marks);
@@ -35,12 +37,12 @@ struct FoldedGraph {
   GraphClasses classes;
   std::vector<unsigned> opCounts;               // per op class
   std::vector<unsigned> outputCounts;           // per value class
-  std::vector<std::vector<unsigned>> stateSets; // of value classes
+  std::vector<std::vector<unsigned>> stateSets; // sets of value classes
   std::vector<unsigned> opNodes, valueNodes;    // per class
   unsigned nodes = 0;
   std::map<EdgeKey, Edge> edges;
   std::vector<std::vector<EdgeKey>> keysOfValue; // per value class
-  /// As problems have them.
+  /// The memory terms and rows of a problem (Problem.h).
   std::vector<MemoryTerm> persistent;
   std::vector<MemoryRow> rowKinds;
   std::vector<unsigned> rows;

@@ -1,7 +1,8 @@
-//===- ModelGraph.h - What planning reads of a module ---------------------===//
+//===- ModelGraph.h - The graph of a module for planning --------*- C++ -*-===//
 //
-// @setup and @step as one graph of ops and values: plain data, read once.
-// A step argument that is a setup result is the same value as that result.
+// A ModelGraph has @setup and @step as one graph of ops and values: plain data,
+// which is read once. A step argument that is a setup result is the same value
+// as that result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +19,19 @@
 
 namespace autopar {
 
-/// What an op is by itself: ops that differ in operands and place only share
-/// it.
+/// The properties of an op by itself. Ops that differ only in their operands
+/// and place share them.
 struct GraphOpFacts {
-  std::string signature; // of these and no others
-  /// As the signature, with the rule in place of the attributes of an op that
-  /// only moves data: from which offset it slices makes no difference here.
+  std::string signature; // unique to these facts
+  /// The signature with the rule in place of the attributes, if the op only
+  /// moves data: for example, the offset of a slice makes no difference here.
   std::string likeness;
   ShardingRule rule;
   KernelClass kernel = KernelClass::None;
   int64_t flops = 0;
   FlopsKind flopsKind = FlopsKind::Fp32;
-  int64_t reductions = 0; // of a composite's parts, one after the other
-  /// Per operand the first one that the rule treats in the same way.
+  int64_t reductions = 0; // of a composite's parts, run one by one
+  /// Per operand, the first operand that the rule treats in the same way.
   llvm::SmallVector<unsigned> alike;
 };
 
@@ -39,10 +40,10 @@ struct GraphOp {
   std::shared_ptr<const GraphOpFacts> facts;
   bool setup = false;
   llvm::SmallVector<unsigned> operands, results; // values
-  /// The root of its kernel group: pays the launch.
+  /// The op is the root of its kernel group, which pays the launch.
   bool launches = false;
-  /// Per operand and result: whether it passes through memory, or stays inside
-  /// a kernel group.
+  /// Per operand and per result, whether it passes through memory; if not, it
+  /// stays inside a kernel group.
   llvm::SmallVector<bool> reads, writes;
 };
 
@@ -57,10 +58,10 @@ struct GraphValue {
   llvm::SmallVector<int64_t> shape;
   int64_t elementBytes = 0;
   ValueSource source = ValueSource::Op;
-  unsigned producer = 0, resultIndex = 0; // of source Op
+  unsigned producer = 0, resultIndex = 0; // if the source is Op
   llvm::SmallVector<GraphUse> uses;
   uint16_t rowDim = 0;        // of an input: 0, or 1 behind blocks of rows
-  int16_t batchDim = -1;      // of an input: its batch; -1: it has none
+  int16_t batchDim = -1;      // of an input; -1 if it has no batch
   bool output = false;        // returned by @step to the user
   bool isGradient = false;    // returned as the gradient of a parameter
   bool isNext = false;        // returned by @step as a state's next value
@@ -69,17 +70,17 @@ struct GraphValue {
   bool setup = false;         // exists before @step
   bool fromInput = false;     // depends on an input
   bool fromParameter = false; // depends on a parameter and on no input
-  bool isNarrowSum = false;   // partial, it is reduced in a wider type only
+  bool isNarrowSum = false;   // a partial sum, reduced only in a wider type
 };
 
-/// A launch of @step: a kernel group, or a reshape between groups, which only
-/// names its operand's memory.
+/// A launch of @step: a kernel group, or a reshape between groups, whose result
+/// only names its operand's memory.
 struct GraphStep {
-  llvm::SmallVector<unsigned> ops; // repeated cheap ones included
+  llvm::SmallVector<unsigned> ops; // including cheap ops that are repeated
   unsigned root = 0;
   GroupKind kind = GroupKind::Loops;
   bool view = false;
-  /// Pairs (result, operand): the one may be written over the other.
+  /// Pairs (result, operand): the result may be written over the operand.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;
 };
 
@@ -91,25 +92,26 @@ struct GraphState {
 
 struct ModelGraph {
   std::string model;
-  uint64_t hash = 0;              // of everything but names
-  std::string precision = "fp32"; // that it was brought to
-  bool checksNumerics = false;    // at ops of its own
-  std::vector<GraphOp> ops;       // setup's, then step's, in program order
+  uint64_t hash = 0;              // of all but names
+  std::string precision = "fp32"; // of the converted model
+  bool checksNumerics = false;    // the model has ops for that
+  std::vector<GraphOp> ops;       // of @setup, then @step, in program order
   std::vector<GraphValue> values;
   /// Values in the order of arguments and of returned operands.
   std::vector<unsigned> setupArguments, stepArguments;
   std::vector<unsigned> setupResults, stepResults;
   std::vector<GraphState> states;
   std::vector<GraphStep> steps; // of @step, in the order in which they run
-  const TargetTable *table = &targetTable(kTargetCpu); // of the target
+  const TargetTable *table = &targetTable(kTargetCpu); // the target's
 
-  /// Other ops have no stage of their own: they follow those that read them.
+  /// Returns whether an op depends on an input. Other ops have no stage of
+  /// their own: they run in the stages of the ops that read them.
   bool dependsOnInput(const GraphOp &op) const {
     return llvm::any_of(
         op.results, [&](unsigned result) { return values[result].fromInput; });
   }
-  /// The first stage in which an op can be, for values flow to later stages
-  /// only. `stages` has a stage for each op before it.
+  /// Returns the first stage in which an op can be, for values flow to later
+  /// stages only. `stages` has a stage for each op before it.
   int64_t earliestStage(const GraphOp &op,
                         llvm::ArrayRef<int64_t> stages) const {
     int64_t stage = 0;
@@ -119,15 +121,15 @@ struct ModelGraph {
         stage = std::max(stage, stages[value.producer]);
     return stage;
   }
-  /// An op of @step that depends on no input: never sent, but computed in each
-  /// stage that reads it.
+  /// Returns whether an op of @step depends on no input. Its results are never
+  /// sent between stages: each stage that reads them computes them.
   bool isRepeated(const GraphOp &op) const {
     return !op.setup && !dependsOnInput(op);
   }
 };
 
-/// Fills in uses, names made unique, fromInput, fromParameter, batchDim and
-/// hash.
+/// Fills in uses, fromInput, fromParameter, batchDim and hash, and makes names
+/// unique.
 void finishGraph(ModelGraph &graph);
 
 } // namespace autopar

@@ -1,4 +1,4 @@
-//===- Numbering.h - Numbers in the order of coming -------------*- C++ -*-===//
+//===- Numbering.h - Numbers of keys in order of appearance -----*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_MODEL_NUMBERING_H
 #define AUTOPAR_PLANNING_MODEL_NUMBERING_H

@@ -1,5 +1,4 @@
-//===- Strategies.h - Ways to run an op, and what they cost
-//------------------===//
+//===- Strategies.h - Ways to run an op and their costs ---------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_MODEL_STRATEGIES_H
 #define AUTOPAR_PLANNING_MODEL_STRATEGIES_H
@@ -17,12 +16,14 @@ struct OpStrategy {
 };
 
 /// The strategies of ops by their assignments, made once for all ops that share
-/// their facts. Mesh and graph must outlive it; for one thread.
+/// their facts. Mesh and graph must outlive the table. Only one thread may use
+/// it.
 class StrategyTable {
 public:
   explicit StrategyTable(const Mesh &mesh) : mesh(mesh) {}
   StrategyTable(const StrategyTable &) = delete;
-  /// Good as long as the table; nullptr: the assignment is not legal.
+  /// Returns the strategy, which lives as long as the table; nullptr if the
+  /// assignment is not legal.
   const OpStrategy *find(const GraphOp &op, const Assignment &assignment);
 
 private:
@@ -34,20 +35,21 @@ private:
   llvm::DenseMap<const GraphOpFacts *, llvm::SmallVector<Known, 1>> known;
 };
 
-/// All-reduces by which a composite that is split along a reduced factor
-/// combines its statistics: `op.facts->reductions` of each.
+/// Returns the all-reduces by which a composite that is split along a reduced
+/// factor combines its statistics. It runs each of them `op.facts->reductions`
+/// times.
 llvm::SmallVector<ReshardStep, 1>
 combiningSteps(const ModelGraph &graph, const GraphOp &op,
                const OpStrategy &strategy, const Mesh &mesh,
                CommunicationModel &communication);
 
-/// Seconds of `op` on one device under `strategy`.
+/// Returns the seconds of `op` on one device under `strategy`.
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,
                        const OpStrategy &strategy, const Mesh &mesh,
                        const DeviceType &device,
                        CommunicationModel &communication);
 
-/// Bytes of one device's block.
+/// Returns the bytes of one device's block.
 int64_t localBytes(const GraphValue &value, const Sharding &sharding,
                    const Mesh &mesh);
 

@@ -1,4 +1,4 @@
-//===- IdentifyPlan.h - Of which graph a plan is --------------------------===//
+//===- IdentifyPlan.h - The graph that a plan is for ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_IDENTIFYPLAN_H
 #define AUTOPAR_PLANNING_PLAN_IDENTIFYPLAN_H
@@ -7,10 +7,11 @@
 
 namespace autopar {
 
-/// `matmul ([0, 2], [2, 1]) -> ([0, 1])`
+/// Returns an op's kind and rule, such as `matmul ([0, 2], [2, 1]) -> ([0,
+/// 1])`.
 std::string ruleWithoutSizes(const GraphOp &op);
-/// Writes down of which graph a plan is that is aligned with it: name, hashes,
-/// rules.
+/// Records in a plan which graph it is for: name, hashes and rules. The plan
+/// must be aligned with the graph.
 void identify(Plan &plan, const ModelGraph &graph);
 
 } // namespace autopar

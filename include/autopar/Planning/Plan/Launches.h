@@ -1,4 +1,4 @@
-//===- Launches.h - How a plan's kernel groups are launched -----*- C++ -*-===//
+//===- Launches.h - The launches of a plan ----------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_LAUNCHES_H
 #define AUTOPAR_PLANNING_PLAN_LAUNCHES_H
@@ -22,27 +22,27 @@ struct Launch {
 /// sharded.
 class LaunchList {
 public:
-  /// The assignments of the plan are legal (verify); all arguments must outlive
-  /// the list.
+  /// The assignments of the plan must be legal (verify). All arguments must
+  /// outlive the list.
   LaunchList(const ModelGraph &graph, const Plan &plan, ReshardCache &reshards);
 
   llvm::ArrayRef<Launch> all() const { return launches; }
   const OpShardings &shardings(unsigned op) const { return *sides[op]; }
-  /// How the op that makes `value` leaves it.
+  /// Returns the sharding that the op that makes `value` gives it.
   const Sharding &given(unsigned value) const {
     const GraphValue &what = graph.values[value];
     return sides[what.producer]->results[what.resultIndex];
   }
-  /// Whether steps make it.
+  /// Returns whether @step computes `value`.
   bool isComputed(unsigned value) const {
     return graph.values[value].source == ValueSource::Op &&
            !graph.values[value].setup;
   }
-  /// Whether a change of sharding is more than a slice, which a kernel makes
-  /// while it reads.
+  /// Returns whether a change of sharding moves data. A slice does not: a
+  /// kernel makes it while it reads.
   bool moves(unsigned value, const Sharding &from, const Sharding &to) const;
-  /// Per value: whether it has to be in memory, since another launch than its
-  /// own reads it, or it is a result.
+  /// Returns, per value, whether it has to be in memory, since another launch
+  /// than its own reads it or it is a result.
   std::vector<bool> storedValues() const;
 
 private:
@@ -58,7 +58,7 @@ private:
   std::vector<Launch> launches;
 };
 
-/// Whether an input is read in place and takes no memory of a device
+/// Returns whether an input is read in place and takes no memory of a device
 /// (Cost/HeldInputs.h).
 bool isReadInPlace(const ModelGraph &graph, const GraphValue &value,
                    const Sharding &sharding, const Mesh &mesh);

@@ -7,17 +7,18 @@
 
 namespace autopar {
 
-/// Per op and value of the graph what the plan says of it; null: nothing. They
-/// go together by name. Of those that one node became (`fc1`, `fc1#1`, ...),
-/// where there are more or fewer than before, those of equal rule, or rank, do
-/// so in their order.
+/// The plan's item for each op and value of the graph; null if there is none.
+/// Items match by name. One ONNX node may have become several ops (`fc1`,
+/// `fc1#1`, ...), which match in their order. If their number has changed, only
+/// ops of equal rule match, and only values of equal rank.
 struct PlanMatch {
   std::vector<const PlannedOp *> ops;
   std::vector<const PlannedValue *> values;
 };
 PlanMatch matchPlan(const Plan &plan, const ModelGraph &graph);
 
-/// `matmul` of `matmul ([0, 2], [2, 1]) -> ([0, 1])`.
+/// Returns the kind that a rule begins with: `matmul` for `matmul ([0, 2], [2,
+/// 1]) -> ([0, 1])`.
 inline llvm::StringRef kindOfRule(llvm::StringRef rule) {
   return rule.split(' ').first;
 }

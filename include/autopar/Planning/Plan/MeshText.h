@@ -8,7 +8,7 @@
 
 namespace autopar {
 
-/// `data=2, tensor=2`
+/// Returns a mesh as text: `data=2, tensor=2`.
 std::string meshText(const Mesh &mesh);
 
 } // namespace autopar

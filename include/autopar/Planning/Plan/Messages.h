@@ -1,4 +1,4 @@
-//===- Messages.h - What stages send each other -----------------*- C++ -*-===//
+//===- Messages.h - Messages between stages ---------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_MESSAGES_H
 #define AUTOPAR_PLANNING_PLAN_MESSAGES_H
@@ -10,19 +10,19 @@
 
 namespace autopar {
 
-/// Of one device, in each micro-batch.
+/// A message that one device sends in each micro-batch.
 struct StageMessage {
   int64_t from, to; // stages
   int64_t bytes;
-  double seconds; // that both are busy with it
+  double seconds; // for which both stages are busy
 };
 
-/// The messages that the search prices: a value goes once to each later stage
-/// that reads it, sharded as it is planned.
+/// Returns the messages that the search prices: a value goes once to each later
+/// stage that reads it, in its planned sharding.
 std::vector<StageMessage> messagesOf(const ModelGraph &graph, const Plan &plan,
                                      const CommunicationModel &communication);
-/// The messages that Partition makes: a value goes to a later stage once in
-/// each sharding that the stage wants.
+/// Returns the messages that Partition makes: a value goes to a later stage
+/// once in each sharding that the stage wants.
 std::vector<StageMessage>
 messagesOf(const ModelGraph &graph, const Plan &plan,
            const CommunicationModel &communication,

@@ -1,7 +1,7 @@
-//===- Plan.h - What was decided ------------------------------------------===//
+//===- Plan.h - The decisions of planning -----------------------*- C++ -*-===//
 //
-// Also a JSON file (docs/PlanFile.md) that a person can read, edit, keep and
-// hand in again.
+// A plan can be written as a JSON file (docs/PlanFile.md), which a person can
+// read, edit, keep and pass to the compiler again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,20 +15,20 @@
 
 namespace autopar {
 
-/// What a plan makes least.
+/// The quantity that a plan minimises.
 enum class Objective {
   Latency,    // seconds from the inputs of a step to its outputs
   Throughput, // seconds between the ends of steps, each begun before others end
   Step        // seconds of a training step
 };
-/// By number; as users write them.
+/// The names of objectives by number, as users write them.
 inline constexpr llvm::StringRef kObjectives[] = {"latency", "throughput",
                                                   "step"};
 llvm::StringRef stringifyObjective(Objective objective);
-/// An error lists them.
+/// Returns the objective of this name, or an error that lists all names.
 llvm::Expected<Objective> parseObjective(llvm::StringRef text);
 
-/// How steps pass the stages.
+/// The way of the micro-batches of steps through the stages.
 struct Pipeline {
   int64_t stages = 1;
   int64_t microBatches = 1;
@@ -37,21 +37,22 @@ struct Pipeline {
   bool stepsOverlap() const {
     return objective == Objective::Throughput && stages > 1;
   }
-  /// That work at a time, at most.
+  /// Returns the number of stages that work at the same time, at most.
   int64_t stagesAtOnce() const {
     return stepsOverlap() ? stages : std::min(stages, microBatches);
   }
-  /// Seconds of a step whose stages take `sum` together for one micro-batch and
-  /// the slowest of them `slowest`, each on devices that it has for itself:
-  /// each micro-batch passes all stages, the others follow it as fast as the
-  /// slowest lets them. Where steps overlap, they follow those of the step
-  /// before.
+  /// Returns the seconds of a step whose stages take `sum` together for one
+  /// micro-batch, and the slowest of them `slowest`, if each stage has its own
+  /// devices. The first micro-batch passes through all stages; each other one
+  /// ends `slowest` seconds after the one before. If steps overlap,
+  /// micro-batches follow those of the step before in the same way.
   double stepSeconds(double sum, double slowest) const {
     return stepsOverlap() ? double(microBatches) * slowest
                           : sum + double(microBatches - 1) * slowest;
   }
-  /// The least share that a step takes of what all stages take for all
-  /// micro-batches one after the other: the slowest is no faster than the mean.
+  /// Returns the least share that a step can take of the seconds of all stages
+  /// and micro-batches one after the other: the slowest stage takes no less
+  /// than the mean.
   double leastShare() const {
     double of = 1 / double(microBatches);
     return stepSeconds(of, of / double(stages));
@@ -62,13 +63,13 @@ struct PlannedOp {
   std::string name;
   Assignment assignment;
   int64_t stage = 0;
-  /// What the assignment numbers: the op's kind and its sharding rule without
-  /// sizes, `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "": a file that does not
-  /// say.
+  /// The op's kind and its sharding rule without sizes, whose factors the
+  /// assignment numbers: `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "" if the file
+  /// has none.
   std::string rule;
 };
 
-/// How a value is sharded for its users.
+/// The sharding in which a value is stored for its users.
 struct PlannedValue {
   std::string name;
   Sharding sharding;
@@ -78,9 +79,9 @@ struct PlannedValue {
 struct PlannedCollective {
   std::string kind;
   llvm::SmallVector<unsigned, 2> subAxes;
-  int64_t bytes = 0; // of one, per device
+  int64_t bytes = 0; // of one collective, per device
   int64_t count = 0;
-  double seconds = 0; // of all
+  double seconds = 0; // of all these collectives
   bool operator==(const PlannedCollective &o) const {
     return kind == o.kind && subAxes == o.subAxes && bytes == o.bytes;
   }
@@ -91,49 +92,54 @@ struct Plan {
   uint64_t modelHash = 0;
   uint64_t structureHash = 0; // of the graph without sizes; 0: a file of format
                               // 1, which has none
-  std::string precision = "fp32"; // that the model was brought to
-  bool checksNumerics = false;    // the model has ops that do
+  std::string precision = "fp32"; // of the converted model
+  bool checksNumerics = false;    // the model has ops for that
   Cluster cluster;
-  std::string strategy = "auto"; // as it was asked for
-  llvm::json::Object request;    // what else was asked, for who compares it
-  Mesh mesh;                     // of every stage; "time" first
+  std::string strategy = "auto"; // as requested
+  llvm::json::Object request;    // other options, for comparisons of plans
+  Mesh mesh;                     // of every stage; axis "time" is first
   int64_t stages = 1;
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
-  double predictedStepSeconds = 0;      // what the objective says
+  double predictedStepSeconds = 0;      // in the sense of the objective
   int64_t predictedPeakMemoryBytes = 0; // of a device of the fullest stage
   std::vector<int64_t> predictedStageMemoryBytes; // of a device of each stage
   double lowerBoundSeconds = 0;
   double gap = 0;
-  /// In the order of the graph.
+  /// Ops and values are in the order of the graph.
   std::vector<PlannedOp> ops;
   std::vector<PlannedValue> values;
   std::vector<PlannedCollective> collectives;
 
   Pipeline pipeline() const { return {stages, microBatches, objective}; }
-  /// How micro-batches follow each other.
+  /// Returns the name of the schedule, by which micro-batches follow each
+  /// other.
   llvm::StringRef schedule() const { return stages > 1 ? "gpipe" : "none"; }
-  /// Bytes per device that were asked for; 0: what the cluster's have.
+  /// Returns the memory limit per device, in bytes, that the user asked for; 0
+  /// if the limit is the memory of the cluster's devices.
   int64_t askedMemoryLimit() const {
     return request.getInteger("memory_limit").value_or(0);
   }
 };
 
-/// In `request`, of a plan for a part of the cluster: the devices of all of it.
+/// The key in `request` of the number of devices of the whole cluster; the
+/// plans for a part of the cluster have it.
 inline constexpr llvm::StringLiteral kAllDevices = "cluster_devices";
 
-/// Ops and values of the graph by name, legal assignments and shardings,
-/// sub-axes and stages that exist, no stage that reads from a later one.
+/// Checks a plan against the graph: names of ops and values, legal assignments
+/// and shardings, sub-axes and stages that exist, and that no stage reads from
+/// a later one.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph);
 
-/// Puts ops and values in the graph's order, by name; an error where the plan
-/// and the graph do not have the same ones.
+/// Puts ops and values in the graph's order, by name. Returns an error if the
+/// plan and the graph do not have the same ones.
 llvm::Error alignWith(Plan &plan, const ModelGraph &graph);
 
-/// How a returned value leaves: what it is partial over is ended.
+/// Returns the sharding in which a value with this one is returned: the same
+/// without partial sums.
 Sharding endPartial(Sharding sharding);
-/// Whether the value may change its sharding so: what is reduced in a wider
-/// type is not reduced as it is.
+/// Returns whether the value may be resharded so. A partial sum that has to be
+/// reduced in a wider type must not be reduced in its own.
 bool mayReshard(const GraphValue &value, const Sharding &from,
                 const Sharding &to);
 

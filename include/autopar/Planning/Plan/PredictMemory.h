@@ -1,4 +1,4 @@
-//===- PredictMemory.h - What a device of each stage will hold --*- C++ -*-===//
+//===- PredictMemory.h - The memory of a device per stage -------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_PREDICTMEMORY_H
 #define AUTOPAR_PLANNING_PLAN_PREDICTMEMORY_H
@@ -7,9 +7,10 @@
 
 namespace autopar {
 
-/// Predicts, for a plan whose ops, values and stages are decided, what
-/// Partition and Schedule will make of it: the same kernel groups, reshards as
-/// buffers of their own, the same order of work and the same arena. Counts
+/// Predicts the memory of a plan whose ops, values and stages are decided, as
+/// Partition and Schedule will compile it: with the same kernel groups,
+/// reshards as buffers of their own, the same order of work and the same arena.
+/// Counts
 ///   - parameters and setup values that steps read: as they are, packed for
 ///     library calls, or both, and twice while they are packed;
 ///   - the arena, once they are;

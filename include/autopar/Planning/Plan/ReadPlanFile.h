@@ -7,14 +7,16 @@
 
 namespace autopar {
 
-/// `name` is what messages call the file.
+/// Reads a plan from JSON. Error messages call the file `name`.
 llvm::Expected<Plan> planFromJSON(const llvm::json::Value &value,
                                   llvm::StringRef name);
 
-/// Of a file with several entries the plan of `entry`.
+/// Reads the plan of `entry` from a file; `entry` is empty if the file has one
+/// plan without entries.
 llvm::Expected<Plan> readPlanFile(llvm::StringRef path,
                                   llvm::StringRef entry = "");
-/// The same of a plan to keep decisions of: one without entries serves each.
+/// Reads an old plan whose decisions are kept. If the file has no entries, its
+/// plan serves every entry.
 llvm::Expected<Plan> readOldPlanFile(llvm::StringRef path,
                                      llvm::StringRef entry);
 

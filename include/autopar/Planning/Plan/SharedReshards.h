@@ -4,8 +4,8 @@
 //   %2 = einsum %1, %w                reads %1 whole
 //   %3 = einsum %1, %v                reads %1 whole
 // has one reshard of %1 from rows split to whole. Planning counts reshards and
-// Partition makes them; both ask here which of them are one. Of reshards to
-// different shardings the equal first steps are one besides (CSE).
+// Partition makes them; both ask here which reshards are the same one. Reshards
+// of a value to different shardings share equal first steps as well (CSE).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,10 @@
 
 namespace autopar {
 
-/// How a reader wants a value.
+/// The form in which a reader wants a value.
 struct WantedSharding {
   Sharding sharding;
-  /// Per dimension the fill of positions outside its interval; empty: the
+  /// Per dimension, the fill of positions outside its interval; empty if the
   /// sharding has no interval.
   llvm::SmallVector<double, 0> fill;
 
@@ -29,7 +29,8 @@ struct WantedSharding {
   }
 };
 
-/// The sharding and fills that an op wants an operand with these factors in.
+/// Returns the sharding and the fills in which an op wants an operand that has
+/// these factors.
 inline WantedSharding wantedSharding(const Sharding &sharding,
                                      const TensorFactors &operand) {
   WantedSharding wanted{sharding, {}};
@@ -43,9 +44,10 @@ inline WantedSharding wantedSharding(const Sharding &sharding,
   return wanted;
 }
 
-/// The stage that reshards a value for a reader in stage `reader`: the stage of
-/// the op that makes the value, so that stages send it as it is wanted. An
-/// argument has no `maker` and is resharded where it is read.
+/// Returns the stage that reshards a value for a reader in stage `reader`. It
+/// is the stage of the op that makes the value, so that stages send values in
+/// the sharding that is wanted. An argument has no `maker` and is resharded
+/// where it is read.
 inline int64_t reshardStage(std::optional<int64_t> maker, int64_t reader) {
   return maker.value_or(reader);
 }
@@ -53,7 +55,7 @@ inline int64_t reshardStage(std::optional<int64_t> maker, int64_t reader) {
 /// The reshards of a function: one per value, wanted sharding and stage.
 template <typename Value, typename Made> class SharedReshards {
 public:
-  /// What was made for the first reader; a new reshard is `Made()`.
+  /// Returns what was made for the first reader; a new reshard is `Made()`.
   Made &find(Value value, const WantedSharding &wanted, int64_t stage) {
     llvm::SmallVector<Reshard, 1> &list = reshards[{value, stage}];
     for (Reshard &known : list)

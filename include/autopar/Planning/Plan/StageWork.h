@@ -1,4 +1,4 @@
-//===- StageWork.h - What a stage runs and holds ----------------*- C++ -*-===//
+//===- StageWork.h - The work and buffers of a stage ------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_STAGEWORK_H
 #define AUTOPAR_PLANNING_PLAN_STAGEWORK_H
@@ -12,7 +12,7 @@
 
 namespace autopar {
 
-/// What a buffer holds at first.
+/// The value that a buffer holds first, and its sharding.
 struct BufferContents {
   unsigned value;
   Sharding sharding;
@@ -21,26 +21,26 @@ struct BufferContents {
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
-  std::vector<BufferContents> contents; // per buffer; where they are listed
-  std::vector<std::optional<unsigned>> places; // buffer per value as planned
+  std::vector<BufferContents> contents;        // per buffer, if listed
+  std::vector<std::optional<unsigned>> places; // per value: its buffer
   struct Copy {
-    Sharding sharding; // as it is wanted
+    Sharding sharding; // that a reader wants
     unsigned buffer;
   };
   llvm::DenseMap<unsigned, llvm::SmallVector<Copy, 1>> copies; // by value
   const Copy *copyOf(unsigned value, const Sharding &sharding) const;
-  std::vector<std::optional<unsigned>> persistent; // value per buffer
-  llvm::DenseSet<unsigned> plain; // persistent values read as they are
-  /// The library calls that read a persistent value, by value and what its
-  /// packed form depends on.
+  std::vector<std::optional<unsigned>> persistent; // per buffer: its value
+  llvm::DenseSet<unsigned> plain; // persistent values read unpacked
+  /// The library calls that read a persistent value, by the value and the text
+  /// on which its packed form depends.
   std::map<std::pair<unsigned, std::string>, GroupKind> calls;
-  /// Largest message per communicator, by sub-axes.
+  /// The largest message per communicator, by sub-axes.
   std::map<std::vector<unsigned>, int64_t> messages;
   int64_t channelBytes = 0;
 };
 
-/// The work of each stage, listed as Partition and Schedule will have it, and
-/// what its buffers hold.
+/// Returns the work of each stage, as Partition and Schedule will make it, and,
+/// if `listsContents`, the contents of its buffers.
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan,
                                     bool listsContents = false);
 

@@ -7,22 +7,24 @@
 
 namespace autopar {
 
-/// The `format` of what is written; older ones are read too.
+/// The `format` of the files that are written; older ones can be read, too.
 inline constexpr int64_t kPlanFormat = 2;
 
 llvm::json::Value toJSON(const Plan &plan);
-/// All but `tensors` and `ops`: what a planned module carries.
+/// Returns the plan without `tensors` and `ops`, as a planned module carries
+/// it.
 llvm::json::Value summaryToJSON(const Plan &plan);
-/// Ends the name of a plan for one of several numbers of ranks: `2-ranks`,
-/// `batch=1,2-ranks`.
+/// The end of the name of a plan if there are plans for several numbers of
+/// ranks: `2-ranks`, `batch=1,2-ranks`.
 inline constexpr llvm::StringLiteral kRanksSuffix = "-ranks";
 
-/// The plan of one entry of an executable; "" where there is only one.
+/// The plan of one entry of an executable; the name is "" if there is only one.
 struct EntryPlan {
-  std::string entry; // and for how many ranks, if there are several numbers
+  std::string entry; // with the number of ranks if plans differ by it
   Plan plan;
 };
-/// One plan as it is; plans of entries under `{"entries": {NAME: PLAN}}`.
+/// Writes one plan without a name as it is, and plans of entries under
+/// `{"entries": {NAME: PLAN}}`.
 llvm::Error writePlanFile(llvm::ArrayRef<EntryPlan> plans,
                           llvm::StringRef path);
 

@@ -17,9 +17,10 @@ struct CostGraph {
   std::vector<Edge> edges;
 };
 
-/// The costs of a problem's nodes and edges: each its seconds, and its bytes at
-/// so many seconds each. An edge to itself is a cost of its node, and edges
-/// between the same two nodes are one.
+/// Returns the costs of a problem's nodes and edges: the seconds of each, plus
+/// its bytes times its weight in seconds per byte. An edge from a node to
+/// itself becomes a cost of the node, and edges between the same two nodes
+/// become one.
 CostGraph costsOf(const Problem &problem, llvm::ArrayRef<double> nodeWeight,
                   llvm::ArrayRef<double> edgeWeight);
 

@@ -10,12 +10,12 @@ namespace autopar {
 /// Per node the choices that remain, ascending.
 using Domains = std::vector<std::vector<unsigned>>;
 
-/// All choices that are legal by themselves.
+/// Returns all choices that are legal by themselves.
 Domains allChoices(const CostGraph &graph);
 
-/// Drops choice c of a node where some c' costs no more whatever the neighbours
-/// choose (Goldstein's criterion). At least one best solution remains. No
-/// domain may be empty.
+/// Drops a choice c of a node if another choice c' costs no more whatever the
+/// neighbours choose (Goldstein's criterion). At least one best solution
+/// remains. No domain may be empty.
 void dropDeadEnds(const CostGraph &graph, Domains &domains);
 
 } // namespace autopar

@@ -1,7 +1,7 @@
-//===- Problem.h - What there is to decide, as plain data -----------------===//
+//===- Problem.h - Decisions of planning as plain data ----------*- C++ -*-===//
 //
-// Nodes with choices, edges whose cost depends on two choices, and rows of
-// memory. Solvers see nothing else: no IR, no mesh, no op.
+// A problem has nodes with choices, edges whose cost depends on two choices,
+// and rows of memory. Solvers see nothing else: no IR, no mesh, no op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,22 +16,24 @@
 
 namespace autopar {
 
-/// Seconds of what is not allowed.
+/// The seconds of a choice, or a pair of choices, that is not allowed.
 inline constexpr double kIllegal = std::numeric_limits<double>::infinity();
 
-/// One decision: an op's assignment or how a value is sharded. Nodes that stand
+/// One decision: an op's assignment or how a value is sharded. The decisions
 /// for the same place in repeated layers are one node: its seconds are those of
-/// all layers together, its bytes those of one.
+/// all layers together, its bytes those of one layer.
 struct ProblemNode {
   std::string name;
   std::vector<double> seconds; // per choice
   std::vector<int64_t> bytes;  // per choice; empty: none
-  /// Decided once the others are: it weighs next to nothing beside them.
+  /// The node is chosen after the others, since its costs hardly matter beside
+  /// theirs.
   bool deferred = false;
   size_t choices() const { return seconds.size(); }
 };
 
-/// Matrices are row-major: `a`'s choice selects the row. a == b is allowed.
+/// A cost that depends on the choices of two nodes. Matrices are row-major:
+/// `a`'s choice selects the row. a == b is allowed.
 struct ProblemEdge {
   unsigned a, b;
   std::vector<double> seconds;
@@ -44,13 +46,14 @@ struct MemoryTerm {
   int64_t count;
 };
 
-/// What one device holds together.
+/// The bytes that one device holds at the same time, as a sum of terms.
 struct MemoryTerms {
   std::vector<MemoryTerm> nodes, edges;
 };
 
-/// What one device holds at one moment, beside the persistent terms, said by
-/// what changes: much is held for long.
+/// The bytes that one device holds at one moment, beside the persistent terms.
+/// A row lists only the changes from the row before, since much is held for
+/// long.
 struct MemoryRow {
   std::vector<MemoryTerm> begins; // nodes that are held from this row on
   std::vector<MemoryTerm> edges;  // held in this row alone
@@ -61,28 +64,31 @@ struct Problem {
   std::vector<ProblemNode> nodes;
   std::vector<ProblemEdge> edges;
   std::vector<MemoryTerm> persistent; // nodes that are held all the time
-  std::vector<MemoryRow> rowKinds;    // those that layers repeat once
-  std::vector<unsigned> rows;         // the kind of each, in order
+  std::vector<MemoryRow> rowKinds;    // different rows, each once
+  std::vector<unsigned> rows;         // the kind of each row, in order
   int64_t memoryLimit = 0;            // bytes per device; 0: none
 
-  /// Whether the parts fit together: indices, sizes, no negative numbers, at
-  /// least one legal choice everywhere, nothing ends that did not begin.
+  /// Checks that the parts fit together: indices are in range, sizes agree, no
+  /// number is negative, each node and edge has a legal choice, and a row ends
+  /// only terms that began.
   llvm::Error check() const;
 
   const MemoryRow &rowAt(size_t row) const { return rowKinds[rows[row]]; }
   double secondsOf(llvm::ArrayRef<unsigned> choice) const;
-  /// The same without deferred nodes and their edges.
+  /// Returns the same without deferred nodes and their edges.
   double undeferredSecondsOf(llvm::ArrayRef<unsigned> choice) const;
   int64_t bytesOf(llvm::ArrayRef<unsigned> choice,
                   const MemoryTerms &terms) const;
-  /// What a row holds.
+  /// Returns the terms that a row holds.
   MemoryTerms termsOf(size_t row) const;
-  /// What all rows hold, as one.
+  /// Returns the terms of all rows, added up.
   MemoryTerms termsOfAll() const;
   int64_t persistentBytes(llvm::ArrayRef<unsigned> choice) const;
-  /// Of the fullest row; the persistent terms alone if there are no rows.
+  /// Returns the bytes of the fullest row; those of the persistent terms alone
+  /// if there are no rows.
   int64_t peakBytes(llvm::ArrayRef<unsigned> choice) const;
-  /// Index of the fullest row; the first of equals, and 0 if there is none.
+  /// Returns the index of the fullest row: the first of equals, and 0 if there
+  /// are no rows.
   size_t fullestRow(llvm::ArrayRef<unsigned> choice) const;
 };
 
@@ -91,19 +97,22 @@ struct Solution {
   std::vector<unsigned> choice;
   double seconds = 0;
   int64_t peakBytes = 0;
-  /// No choices that fit the memory limit take less, what is deferred left out.
+  /// The bound: choices that fit the memory limit take no less, without
+  /// deferred nodes.
   double lowerBound = 0;
-  /// Whether seconds and bytes are those of an evaluator, not the problem's.
+  /// The seconds and bytes are those of an evaluator, not the problem's.
   bool isEvaluated = false;
-  /// 0 where the solution is proved to be best.
+  /// Returns the gap to the bound as a share; 0 if the solution is proved to be
+  /// optimal.
   double gap() const {
     return seconds > lowerBound ? (seconds - lowerBound) / seconds : 0;
   }
 };
 
-/// Whether the choices of `solution` are there and legal.
+/// Checks that the choices of `solution` exist and are legal.
 llvm::Error verifyChoices(const Problem &problem, const Solution &solution);
-/// Whether `solution` is what it says, legal, and within the memory limit.
+/// Checks that `solution` is legal, has the seconds and bytes that it states,
+/// and is within the memory limit.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
 } // namespace autopar

@@ -14,17 +14,18 @@ class Relaxation;
 struct MemoryQuestion;
 
 struct SolverOptions {
-  /// Largest elimination table; beyond it the search is a heuristic with a gap.
+  /// The most cells of an elimination table. If a problem needs larger tables,
+  /// the search is a heuristic with a gap.
   size_t cellLimit = size_t(1) << 24;
-  /// The same while multipliers of memory are searched: bounds hold all the
-  /// same.
+  /// The same limit while multipliers of memory are searched. Bounds hold
+  /// nevertheless.
   size_t roughCellLimit = size_t(1) << 20;
-  /// Table cells to compute in search of memory multipliers, and in branch and
-  /// bound to close the gap that they leave. Work, not time: same input, same
-  /// answer.
+  /// The table cells to compute in the search of memory multipliers, and in
+  /// branch and bound, which closes the gap that they leave. The limits count
+  /// work, not time, so that the same input always gets the same answer.
   double multiplierWork = 1e9;
   double branchWork = 3e8;
-  /// Where tables are too large.
+  /// The effort where tables are too large.
   Effort effort = Effort::Quick;
 };
 
@@ -34,19 +35,20 @@ struct Evaluation {
   int64_t bytes = 0;
 };
 
-/// Tells what choices really take and hold, where a problem's seconds and rows
-/// of memory only estimate it.
+/// Tells the real seconds and bytes of choices, if a problem's seconds and rows
+/// of memory only estimate them.
 struct Evaluator {
-  /// Depends on the choice alone; seconds without those of deferred nodes.
+  /// Evaluates a choice; the result depends on the choice alone, and its
+  /// seconds lack those of deferred nodes.
   std::function<Evaluation(llvm::ArrayRef<unsigned> choice)> evaluate;
-  /// No choice takes less than this times the problem's seconds, or holds less
-  /// than its persistent terms.
+  /// No choice takes less than `leastShare` times the problem's seconds, or
+  /// holds less than its persistent terms.
   double leastShare = 1;
   int64_t memoryLimit = 0; // of evaluated bytes; 0: none
 };
 
-/// Whatever is chosen reaches the cutoff, or is likely to: proved is only that
-/// it takes no less than `lowerBound`.
+/// The error that all choices reach the cutoff, or are likely to. Only this is
+/// proved: no choice takes less than `lowerBound`.
 struct NothingCheaper : llvm::ErrorInfo<NothingCheaper> {
   explicit NothingCheaper(double lowerBound) : lowerBound(lowerBound) {}
   void log(llvm::raw_ostream &os) const override;
@@ -57,9 +59,10 @@ struct NothingCheaper : llvm::ErrorInfo<NothingCheaper> {
   double lowerBound; // seconds
 };
 
-/// No choices within the limit were found; the least bytes that were, 0 where
-/// that is not known. Those that there may be take no less than `lowerBound`;
-/// kIllegal: there are none.
+/// The error that no choices within the limit were found. `leastBytes` is the
+/// least that any choice found holds, 0 if that is not known. Choices that fit,
+/// if there are any, take no less than `lowerBound`; it is kIllegal if there
+/// are none.
 struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   static char ID;
   NotEnoughMemory(int64_t limitBytes, int64_t leastBytes, double lowerBound = 0)
@@ -69,7 +72,8 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   std::error_code convertToErrorCode() const override {
     return llvm::inconvertibleErrorCode();
   }
-  /// What is not known is no less than anything.
+  /// Returns whether this one's least bytes are less. Unknown bytes (0) are
+  /// less than no others.
   bool isLessThan(const NotEnoughMemory &other) const {
     return leastBytes > 0 &&
            (other.leastBytes == 0 || leastBytes < other.leastBytes);
@@ -78,31 +82,33 @@ struct NotEnoughMemory : llvm::ErrorInfo<NotEnoughMemory> {
   double lowerBound; // seconds
 };
 
-/// The choices of a problem, in two looks: a first one without regard to memory
-/// tells whether a second is worth while.
+/// Finds the choices of a problem in two looks: a first one without regard to
+/// memory tells whether a second is worth its time.
 class Solver {
 public:
-  /// `problem` must outlive this. The seconds and bytes of `evaluator` count in
-  /// place of the problem's, which then lead the search.
+  /// `problem` must outlive this. If there is an `evaluator`, its seconds and
+  /// bytes count, and the problem's only lead the search.
   explicit Solver(const Problem &problem, const SolverOptions &options = {},
                   std::optional<Evaluator> evaluator = std::nullopt);
   ~Solver();
 
-  /// Of all that is not deferred, in seconds of the problem.
+  /// The result of the first look, for the nodes that are not deferred, in
+  /// seconds of the problem.
   struct Outlook {
-    double found;      // a solution's; kIllegal: none was found
+    double found;      // cost of a solution; kIllegal if none was found
     double lowerBound; // no solution takes less
-    bool fits;         // the solution, the problem's memory
+    bool fits;         // whether the solution fits the memory limit
   };
-  /// Solutions of `cutoff` seconds and more are of no interest, here and below:
-  /// the search may stop with a large gap.
+  /// Takes the first look. Solutions of `cutoff` seconds and more are of no
+  /// interest, here and below: the search may stop with a large gap.
   Outlook look(double cutoff = kIllegal);
 
-  /// The cheapest choices within the memory limit; verified. NotEnoughMemory
-  /// where none fits. Seconds, bytes and the bound are the evaluator's, if
-  /// there is one; choices that reach the cutoff keep those of the problem.
+  /// Returns the cheapest choices within the memory limit, verified, or
+  /// NotEnoughMemory if none fits. Seconds, bytes and the bound are the
+  /// evaluator's, if there is one; choices that reach the cutoff keep those of
+  /// the problem.
   llvm::Expected<Solution> solve(double cutoff = kIllegal);
-  /// Whether a thorough search may find something better than what was solved.
+  /// Returns whether a thorough search may find a better solution.
   bool isRough() const { return rough; }
 
 private:
@@ -114,16 +120,16 @@ private:
   const Problem &problem;
   SolverOptions options;
   std::optional<Evaluator> evaluator;
-  /// What is not deferred, the numbers of its nodes, and its evaluator; empty
-  /// where nothing is deferred.
+  /// The problem of the nodes that are not deferred, the numbers of these
+  /// nodes, and its evaluator; empty if no node is deferred.
   Problem part;
   std::vector<unsigned> kept;
   std::optional<Evaluator> partEvaluator;
-  std::unique_ptr<Relaxation> relaxation; // of what is not deferred
+  std::unique_ptr<Relaxation> relaxation; // of the nodes not deferred
   bool rough = false;
 };
 
-/// Tries every combination: the oracle of tests.
+/// Tries every combination. Tests compare the solver with it.
 llvm::Expected<Solution> solveExhaustively(const Problem &problem);
 
 } // namespace autopar
