@@ -37,7 +37,7 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
     if (llvm::Error error = check(*plan, *graph))
       return fail(std::move(error));
     identify(*plan, *graph);
-    predictMemory(*graph, *plan); // the file may be edited
+    predictMemory(*graph, *plan); // the file may have been edited
     writePlan(getOperation(), *graph, *plan);
     if (planned)
       *planned = {std::move(*plan), std::move(*graph), {}, {}, {}};
@@ -49,7 +49,8 @@ private:
     signalPassFailure();
   }
 
-  /// Whether the plan is of this graph and meets the module's request.
+  /// Checks that the plan is for this graph and meets the request of the
+  /// module.
   llvm::Error check(Plan &plan, const ModelGraph &graph) {
     if (llvm::Error error = alignWith(plan, graph))
       return error;

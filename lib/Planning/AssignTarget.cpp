@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// Whether fp16 was asked for, or the model's weights or inputs are.
+/// Returns whether fp16 was asked for, or a weight or an input has this type.
 static bool usesHalf(ModuleOp module) {
   auto precision = module->getAttrOfType<StringAttr>(kPrecision);
   auto step = module.lookupSymbol<func::FuncOp>("step");

@@ -8,8 +8,9 @@
 
 namespace autopar {
 
-/// Sets `autopar.target` to the kind of the cluster's devices; an error at the
-/// module if another kind was asked for. An emulated GPU is one of the GPUs.
+/// Sets `autopar.target` to the kind of the cluster's devices. Emits an error
+/// at the module if another kind was asked for. An emulated GPU counts as a
+/// GPU.
 mlir::LogicalResult assignTarget(mlir::ModuleOp module, const Cluster &cluster);
 
 } // namespace autopar

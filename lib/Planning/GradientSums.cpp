@@ -16,7 +16,7 @@ static unsigned bitsOf(Value value) {
   return type ? type.getWidth() : 0;
 }
 
-/// Sum passes of the op's rule.
+/// Returns the passes of the op's rule that sum.
 static SmallVector<PartialPass> sumsOf(Operation *op) {
   SmallVector<PartialPass> sums;
   if (auto ruled = dyn_cast<ShardingRuleOpInterface>(op))
@@ -26,7 +26,8 @@ static SmallVector<PartialPass> sumsOf(Operation *op) {
   return sums;
 }
 
-/// Whether all elements are one number, as a scale of all gradients.
+/// Returns whether all elements are the same number, such as a factor that
+/// scales all gradients.
 static bool isOneNumber(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     LoopRole role = loopRoleOf(op);
@@ -40,9 +41,10 @@ static bool isOneNumber(Value value) {
   return cast<ShapedType>(value.getType()).getNumElements() == 1;
 }
 
-/// The operands whose sum the result is, moved, converted or scaled. Partial
-/// sums begin where elements are added up, at products, and at rows of a table:
-/// what these read are no parts of a parameter's gradient but activations'.
+/// Returns the operands whose sum is the result, after a move, a conversion or
+/// a scaling. The walk ends at ops that make partial sums: those that add
+/// elements up, products, and lookups of table rows. Their operands are
+/// activations, not parts of a parameter's gradient.
 static SmallVector<unsigned> summands(Operation *op) {
   auto kernel = dyn_cast<KernelOpInterface>(op);
   KernelClass kind = kernel ? kernel.getKernelClass() : KernelClass::None;
@@ -61,7 +63,8 @@ static SmallVector<unsigned> summands(Operation *op) {
   return found;
 }
 
-/// Nothing reads the value itself: it may stay partial.
+/// Returns whether every use reads the value as part of a sum, so that it may
+/// stay partial.
 static bool isReadAsSum(Value value) {
   return llvm::all_of(value.getUses(), [](OpOperand &use) {
     return llvm::any_of(sumsOf(use.getOwner()), [&](const PartialPass &pass) {
@@ -74,7 +77,8 @@ DenseSet<Value> gradientSums(func::FuncOp step) {
   DenseSet<Value> sums;
   if (step->getParentOfType<ModuleOp>()->hasAttr(kNarrowGradientSums))
     return sums;
-  llvm::SmallSetVector<Value, 32> open; // wide, or below a conversion to wide
+  // wider than 16 bits, or converted to such a type
+  llvm::SmallSetVector<Value, 32> open;
   Operation *end = step.front().getTerminator();
   for (auto [number, value] : llvm::enumerate(end->getOperands()))
     if (step.getResultAttrOfType<GradientAttr>(number,

@@ -8,12 +8,12 @@
 
 namespace autopar {
 
-/// The values of 16 bits that a gradient of a wider type is made of, by ops
-/// that let partial sums through:
+/// Returns the 16-bit values from which ops that let partial sums through make
+/// a gradient of a wider type. For the gradient %f of
 ///   %g = einsum ... : bf16;  %h = transpose %g;  %f = convert %h : f32
-/// gives %g and %h of the gradient %f. Devices add up %f, not them: a partial
-/// sum of few bits is rounded once, where it is made. Empty for a module whose
-/// recipe allows narrow sums (kNarrowGradientSums).
+/// these are %g and %h. Devices add up %f instead of them, so that a partial
+/// sum of few bits is rounded only once, where it is made. The set is empty if
+/// the recipe of the module allows narrow sums (kNarrowGradientSums).
 mlir::DenseSet<mlir::Value> gradientSums(mlir::func::FuncOp step);
 
 } // namespace autopar

@@ -22,7 +22,8 @@ static std::string describe(Operation *op, const Twine &attributes,
   return text;
 }
 
-/// Name, attributes and types, without names and places.
+/// Returns the op as text with attributes and types, without names of values
+/// and locations.
 static std::string signatureOf(Operation *op, AsmState &state) {
   std::string attributes;
   llvm::raw_string_ostream os(attributes);
@@ -36,8 +37,8 @@ static bool sameFactors(const TensorFactors &a, const TensorFactors &b) {
   });
 }
 
-/// Whether the rule splits two operands alike and lets them be partial
-/// together.
+/// Returns whether the rule splits two operands alike and allows both to be
+/// partial together.
 static bool areAlike(const ShardingRule &rule, unsigned a, unsigned b) {
   return sameFactors(rule.operands[a], rule.operands[b]) &&
          llvm::all_of(rule.passes, [&](const PartialPass &pass) {

@@ -8,10 +8,11 @@
 
 namespace autopar {
 
-/// Without its name and place. `tf32`: whether contractions may be rounded so.
+/// Returns the facts about an op, without its name and its place. `tf32` tells
+/// whether contractions may round to this type.
 GraphOpFacts factsOf(mlir::Operation *op, bool tf32);
-/// What the facts depend on, as the interfaces promise: ops with the same key
-/// have equal ones.
+/// Returns a key for the facts: the interfaces promise that ops with equal keys
+/// have equal facts.
 std::vector<const void *> keyOf(mlir::Operation *op);
 bool isEqual(const GraphOpFacts &a, const GraphOpFacts &b);
 

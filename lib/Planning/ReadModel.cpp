@@ -20,7 +20,7 @@ namespace autopar {
 
 namespace {
 
-/// Fills a ModelGraph function by function.
+/// Builds a ModelGraph, one function after the other.
 class ModelReader {
 public:
   explicit ModelReader(ModuleOp module)
@@ -117,11 +117,11 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   return value;
 }
 
-/// Computed once for ops that share them.
+/// Computes facts once for all ops that share them.
 void ModelReader::readFacts() {
   std::map<std::vector<const void *>, size_t> known;
   SmallVector<Operation *> ops = plannedOps(module), firsts;
-  std::vector<size_t> places; // in `firsts`, per op
+  std::vector<size_t> places; // per op, its index in `firsts`
   for (Operation *op : ops) {
     auto [it, isNew] = known.try_emplace(keyOf(op), firsts.size());
     if (isNew)
@@ -154,7 +154,7 @@ static std::string opName(Operation *op) {
   return name.empty() ? op->getName().stripDialect().str() : name.str();
 }
 
-/// With its operands and results.
+/// Reads an op with its operands and results.
 LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   GraphOp item;
   item.name = opName(op);
@@ -180,8 +180,8 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   return success();
 }
 
-/// What stays inside a kernel group does not pass through memory, and only the
-/// group's root pays a launch.
+/// Marks values inside a kernel group, which do not pass through memory; only
+/// the root of the group pays for a launch.
 void ModelReader::readGroups(Block &body, const KernelGroups &groups,
                              size_t firstOp, bool setup) {
   llvm::DenseMap<Operation *, size_t> index;
@@ -211,7 +211,7 @@ void ModelReader::readGroups(Block &body, const KernelGroups &groups,
     readSteps(groups, index);
 }
 
-/// The launches of @step in order.
+/// Reads the launches of @step in order.
 void ModelReader::readSteps(const KernelGroups &groups,
                             const llvm::DenseMap<Operation *, size_t> &index) {
   for (const WorkStep &work : groups.steps) {
@@ -262,7 +262,7 @@ LogicalResult ModelReader::readResults(func::FuncOp func, bool setup) {
 
 LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
   size_t firstOp = graph.ops.size();
-  // Found while the ops are read; to leave early is to wait for it.
+  // This runs while the ops are read; an early return waits for it.
   bool isBeside = module.getContext()->isMultithreadingEnabled();
   std::future<KernelGroups> groups =
       std::async(isBeside ? std::launch::async : std::launch::deferred,

@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Moves what was read to its place, or returns the error.
+/// Moves a value that was read to its place, or returns the error.
 template <typename T> static Error moveOr(Expected<T> read, T &into) {
   if (!read)
     return read.takeError();
@@ -20,7 +20,8 @@ template <typename T> static Error moveOr(Expected<T> read, T &into) {
   return Error::success();
 }
 
-/// `{"batch": "8"}` under the key, if there are any.
+/// Adds a field such as `{"batch": "8"}` under the key unless there are no
+/// texts.
 static void addTexts(StringRef key,
                      const std::map<std::string, std::string> &texts,
                      json::Object &object) {
@@ -31,7 +32,7 @@ static void addTexts(StringRef key,
     object[key] = std::move(values);
 }
 
-/// All but constraints.
+/// Returns all fields but the constraints.
 static json::Object requestToJSON(const PlanRequest &request) {
   json::Object object;
   if (!request.cluster.nodes.empty())
@@ -82,7 +83,7 @@ mlir::DictionaryAttr toAttribute(const PlanRequest &request,
 
 namespace {
 
-/// Reads the fields of one request; each must be of its kind.
+/// Reads the fields of one request and checks the type of each.
 class Reader {
 public:
   explicit Reader(const json::Object &object) : object(object) {}

@@ -38,7 +38,8 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
       return fail(llvm::createStringError(
           kRequest +
           " names no cluster; a plan file may (autopar-apply-plan)"));
-    // A program for GPUs is planned by the GPU's table.
+    // Sets the target before the model is read: a program for GPUs is planned
+    // with the table of the GPU.
     if (failed(assignTarget(getOperation(), request->cluster)))
       return signalPassFailure();
     FailureOr<ModelGraph> graph = readModel(getOperation());
@@ -67,8 +68,8 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   }
 
 private:
-  /// Finds a plan that stores all as entries before do, or if there is none one
-  /// that is free to store otherwise.
+  /// Returns a plan that stores all tensors as entries before it do. If there
+  /// is none, returns a plan that is free to store them otherwise.
   llvm::Expected<Plan> search(const ModelGraph &graph, PlanRequest &request,
                               std::vector<SearchTrial> &tried,
                               std::string &refusal) {
@@ -87,7 +88,7 @@ private:
     signalPassFailure();
   }
 
-  /// Its cluster, where the request names none.
+  /// Reads the old plan; its cluster is used if the request names none.
   llvm::Error readOldPlan(PlanRequest &request) {
     if (from.empty())
       return llvm::Error::success();
@@ -101,21 +102,22 @@ private:
     return llvm::Error::success();
   }
 
-  /// Pass options take `+` where the command line takes a comma.
+  /// Returns `text` with commas: pass options have `+` where the command line
+  /// has a comma.
   static std::string withCommas(StringRef text) {
     std::string result = text.str();
     std::replace(result.begin(), result.end(), '+', ',');
     return result;
   }
 
-  /// Whether an option asks something of the plan.
+  /// Returns whether an option asks something of the plan.
   bool isAsked() const {
     return ranks != 0 || !cluster.empty() || strategy != "auto" ||
            !mesh.empty() || !constraints.empty() || microBatches != 0 ||
            memoryLimit != 0 || fewestDevices || !objective.empty();
   }
 
-  /// The module's request, or what the options say.
+  /// Returns the request of the module or, if it has none, that of the options.
   llvm::Expected<PlanRequest> readRequest() {
     if (Attribute given = getOperation()->getAttr(kRequest)) {
       if (isAsked())

@@ -14,7 +14,7 @@ namespace autopar {
 
 namespace {
 
-/// Checks one module; every complaint is at the op.
+/// Checks one module. Each error is reported at the op that it concerns.
 class PlanChecker {
 public:
   PlanChecker(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {

@@ -15,7 +15,8 @@ void warnOfBlocks(ModuleOp module, const ModelGraph &graph) {
     const GraphValue &input = graph.values[argument];
     if (input.rowDim == 0 || input.batchDim < int(input.rowDim))
       continue;
-    // The first input decides: the batch of labels is derived from the model's.
+    // The first input decides, because the batch of the labels is derived from
+    // that of the model.
     if (!first)
       first = &input;
     if (input.batchDim == int(input.rowDim))

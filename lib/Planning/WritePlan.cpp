@@ -28,7 +28,8 @@ public:
   void write();
 
 private:
-  /// Made once: many values are sharded alike.
+  /// Returns an attribute, which is made once because many values have the same
+  /// sharding.
   ShardingAttr attr(const Sharding &sharding) {
     std::string key;
     appendKey(key, sharding);
@@ -62,11 +63,11 @@ void PlanWriter::writeModule() {
                   builder.getI64IntegerAttr(plan.stages));
   module->setAttr(AutoparDialect::kPlan,
                   attributeFromJSON(module.getContext(), summaryToJSON(plan)));
-  module->removeAttr(kRequest); // the plan is its answer
+  module->removeAttr(kRequest); // the plan answers it
 }
 
-/// A result of @setup is sharded as its users in @step want it; what @step
-/// returns is whole.
+/// Writes the shardings of one function. A result of @setup has the sharding
+/// that its users in @step want; a result of @step is not partial.
 void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
                                ArrayRef<unsigned> results, bool setup) {
   auto func = module.lookupSymbol<func::FuncOp>(name);

@@ -10,21 +10,24 @@
 
 namespace autopar {
 
-/// A plan and what it is of, for who prints or saves it.
+/// A plan and the graph that it is for, so that callers can print or save them.
 struct PlannedModel {
   Plan plan;
   ModelGraph graph;
-  std::vector<SearchTrial> tried; // none of a plan that was given
-  std::string kept; // of an old plan, lines for the table; "": there was none
-  /// Why no plan was found that stores all as entries before do; "": one was.
+  std::vector<SearchTrial> tried; // empty for a plan that was given
+  /// The lines for the table about what was kept of an old plan; "" if there
+  /// was no old plan.
+  std::string kept;
+  /// The reason why no plan was found that stores all tensors as entries before
+  /// it do; "" if there is such a plan.
   std::string refusal;
 };
 
 #define GEN_PASS_DECL
 #include "autopar/Planning/Passes.h.inc"
 
-/// The passes that leave what they planned in `planned`, too. `stored` (null:
-/// nothing) is what entries before this one store.
+/// Create passes that also write what they planned to `planned`. `stored`
+/// (null: nothing) has the tensors that entries before this one store.
 std::unique_ptr<mlir::Pass> createSearchPlan(SearchPlanOptions options,
                                              PlannedModel *planned,
                                              const StoredTensors *stored);

@@ -11,7 +11,7 @@ namespace autopar {
 /// Reads @setup (if there is one) and @step. Errors name the op.
 mlir::FailureOr<ModelGraph> readModel(mlir::ModuleOp module);
 
-/// The compute ops of @setup and @step in the order of ModelGraph::ops.
+/// Returns the compute ops of @setup and @step in the order of ModelGraph::ops.
 llvm::SmallVector<mlir::Operation *> plannedOps(mlir::ModuleOp module);
 
 } // namespace autopar

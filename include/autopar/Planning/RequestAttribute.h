@@ -10,14 +10,14 @@ namespace autopar {
 
 inline constexpr llvm::StringLiteral kRequest = "autopar.request";
 
-/// `autopar.request`, which a module has from import until it is planned:
-/// {cluster, strategy, mesh, micro_batches, memory_limit, objective,
-/// fewest_devices, constraints, bindings}, each as the command line or its file
-/// has it; what was not asked for is absent.
+/// A module has the attribute `autopar.request` from import until it is
+/// planned: {cluster, strategy, mesh, micro_batches, memory_limit, objective,
+/// fewest_devices, constraints, bindings}. Each field is as on the command line
+/// or in its file; fields that were not asked for are absent.
 mlir::DictionaryAttr toAttribute(const PlanRequest &request,
                                  mlir::MLIRContext *context);
-/// What a plan notes of its request: all but cluster and strategy, which it
-/// has, and of constraints a hash.
+/// Returns the fields of its request that a plan records: all but cluster and
+/// strategy, which are fields of the plan; constraints are recorded as a hash.
 llvm::json::Object requestOfPlan(const PlanRequest &request);
 llvm::Expected<PlanRequest> requestFromAttribute(mlir::Attribute given);
 

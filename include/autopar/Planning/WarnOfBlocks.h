@@ -8,9 +8,9 @@
 
 namespace autopar {
 
-/// A recipe's `accumulation` cuts dimension 0 of the inputs. Warns of inputs
-/// whose batch is another one, as in `[sequence, batch, features]`, by name.
-/// `graph` was read from the module.
+/// Warns, by name, of inputs whose batch is not dimension 0, as in `[sequence,
+/// batch, features]`: a recipe's `accumulation` cuts dimension 0 of every
+/// input. `graph` was read from `module`.
 void warnOfBlocks(mlir::ModuleOp module, const ModelGraph &graph);
 
 } // namespace autopar

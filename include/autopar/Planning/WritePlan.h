@@ -10,25 +10,27 @@
 namespace autopar {
 
 /// Writes the mesh and the shardings, strategies and stages of a verified plan
-/// on the module that `graph` was read from. What an earlier plan wrote is
-/// replaced.
+/// on the module that `graph` was read from. They replace those of an earlier
+/// plan.
 void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
                const Plan &plan);
 
-/// The cluster of the module's plan; CPU ranks where it has none.
+/// Returns the cluster of the module's plan, or a cluster of CPU ranks if the
+/// plan has none.
 mlir::FailureOr<Cluster> plannedCluster(mlir::ModuleOp module,
                                         int64_t deviceCount);
 
-/// Bytes that a device of a stage may hold by the module's plan: what was asked
-/// for, or what it has; 0: no limit.
+/// Returns how many bytes a device of a stage may hold by the module's plan:
+/// the limit that was asked for, or else the memory of the device. 0 means no
+/// limit.
 mlir::FailureOr<int64_t> plannedMemoryLimit(mlir::ModuleOp module,
                                             int64_t stage);
 
-/// Whether steps overlap in the module's plan.
+/// Returns whether steps overlap in the module's plan.
 bool stepsOverlap(mlir::ModuleOp module);
 
-/// What reshards cost in the module's plan: with it reshardPath gives the steps
-/// that Planning priced.
+/// Returns the prices of reshards in the module's plan. Given these,
+/// reshardPath returns the steps that Planning priced.
 mlir::FailureOr<ReshardCost> plannedReshardCost(mlir::ModuleOp module,
                                                 const Mesh &mesh);
 

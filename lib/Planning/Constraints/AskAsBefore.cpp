@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// An old plan of a model of which hardly an op is left helps nobody.
+/// Returns an error if fewer than half of the ops are also in the old plan.
 static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
   std::vector<const PlannedOp *> found = matchPlan(old.plan, graph).ops;
   size_t same = count_if(zip_equal(found, graph.ops), [](auto pair) {
@@ -33,7 +33,8 @@ static Error checkModel(const OldPlan &old, const ModelGraph &graph) {
       ", by name and kind; leave --from out");
 }
 
-/// The old strategies, but for those that no op of this graph can follow.
+/// Asks for the old strategies, but `auto` for those that no op of this graph
+/// can follow.
 static void askForStrategies(PlanRequest &request, const ModelGraph &graph,
                              ArrayRef<StrategyName> strategies) {
   const Plan &old = request.from->plan;
@@ -52,8 +53,8 @@ static void askForStrategies(PlanRequest &request, const ModelGraph &graph,
   }
 }
 
-/// The mesh where the cluster has as many devices, else its axes; axes that
-/// were searched are searched again.
+/// Asks for the old mesh if the cluster has the same number of devices, else
+/// for the names of its axes. Axes that the search chose are searched again.
 static void askForMesh(PlanRequest &request) {
   const Plan &old = request.from->plan;
   SmallVector<MeshAxis> axes = writtenMesh(old, request.strategies);
@@ -84,11 +85,11 @@ Expected<PlanRequest> askAsBefore(const PlanRequest &given,
       parseStrategies(old.strategy);
   bool free = request.strategies == ArrayRef(StrategyName::Auto);
   if (!strategies)
-    consumeError(strategies.takeError()); // a hand-written word
+    consumeError(strategies.takeError()); // the plan was edited by hand
   else if (free)
     askForStrategies(request, graph, *strategies);
   else if (request.strategies != *strategies)
-    return request; // who asks for other axes gets them
+    return request; // the request asks for other axes
   Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
   if (!pinned)
     return pinned.takeError();

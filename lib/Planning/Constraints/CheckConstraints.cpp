@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// The axes of more than one device within a stage, and the number of stages.
+/// Returns the axes of more than one device within a stage, and the number of
+/// stages.
 static std::pair<SmallVector<MeshAxis>, int64_t>
 splitOff(ArrayRef<MeshAxis> axes) {
   std::pair<SmallVector<MeshAxis>, int64_t> parts{{}, 1};

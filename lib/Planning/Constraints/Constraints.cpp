@@ -33,7 +33,7 @@ Error Constraints::fail(const Constraint &constraint, const Twine &what) const {
 
 namespace {
 
-/// Reads one file; every complaint names the file and the constraint.
+/// Reads one file. Each error names the file and the constraint.
 class Reader {
 public:
   explicit Reader(StringRef name) { constraints.file = name.str(); }

@@ -55,19 +55,19 @@ Expected<SmallVector<StrategyName>> parseStrategies(StringRef text) {
 
 static Choice split(unsigned factor) { return {Choice::Split, factor}; }
 
-/// A contraction or a convolution.
+/// Returns whether the op is a contraction or a convolution.
 static bool isLinear(const GraphOp &op) {
   return op.facts->kernel == KernelClass::Contraction ||
          op.facts->kernel == KernelClass::Convolution;
 }
-/// Works on [batch, channels, spatial...].
+/// Returns whether the op works on [batch, channels, spatial...].
 static bool isSpatial(const GraphOp &op) {
   return op.facts->kernel == KernelClass::Convolution ||
          op.facts->kernel == KernelClass::Window;
 }
 
-/// Whether some of an axis's devices can get blocks of the factor: all of them,
-/// or those of its first prime factor.
+/// Returns whether some devices of an axis can get blocks of the factor: all of
+/// them, or as many as the smallest prime factor of `parts`.
 static bool canFollow(const GraphOp &op, unsigned factor, int64_t parts) {
   if (op.facts->rule.factors[factor].size < 2)
     return false;
@@ -107,7 +107,7 @@ static std::optional<LinearOp> linearOf(const ModelGraph &graph,
   return std::nullopt;
 }
 
-/// The contracted dimension of the weight.
+/// Returns the factor of the weight's contracted dimension.
 static std::optional<unsigned> rowFactor(const GraphOp &op, LinearOp linear,
                                          int64_t parts) {
   for (const DimFactors &dim : op.facts->rule.operands[linear.weight])
@@ -119,8 +119,9 @@ static std::optional<unsigned> rowFactor(const GraphOp &op, LinearOp linear,
   return std::nullopt;
 }
 
-/// The weight's output dimension: its own, or else one that it shares with the
-/// activation (the groups of a convolution).
+/// Returns the factor of the weight's output dimension: one that only the
+/// weight has, or else one that it shares with the activation (the groups of a
+/// convolution).
 static std::optional<unsigned> columnFactor(const GraphOp &op, LinearOp linear,
                                             int64_t parts) {
   std::optional<unsigned> shared;
@@ -153,7 +154,7 @@ static DimensionMarks batchMarks(const ModelGraph &graph) {
 }
 
 //===----------------------------------------------------------------------===//
-// Each name
+// Demands of each name
 //===----------------------------------------------------------------------===//
 
 using Demands = std::vector<AxisDemand>;
@@ -168,8 +169,8 @@ static Demands demandMarked(const ModelGraph &graph,
   return demands;
 }
 
-/// Dimension `dim` of what convolutions and poolings read and give, followed to
-/// the ops between them.
+/// Follows dimension `dim` of the operands and results of convolutions and
+/// poolings to the ops between them.
 static DimensionMarks spatialMarks(const ModelGraph &graph, unsigned dim,
                                    const OpFilter &through) {
   DimensionMarks marks(graph);
@@ -186,7 +187,8 @@ static DimensionMarks spatialMarks(const ModelGraph &graph, unsigned dim,
   return marks;
 }
 
-/// A convolution splits its channels by its outputs or by its inputs.
+/// Demands splits of channels: a convolution splits those of its outputs or of
+/// its inputs.
 static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
   DimensionMarks marks =
       spatialMarks(graph, 1, [](const GraphOp &op) { return !isLinear(op); });
@@ -205,8 +207,9 @@ static Demands demandChannel(const ModelGraph &graph, int64_t parts) {
   return demands;
 }
 
-/// Height; width where there are fewer rows than devices; where there are fewer
-/// columns too, either or some of the devices the one and some the other.
+/// Demands a split of the height, or of the width if there are fewer rows than
+/// devices. If there are fewer columns, too, both are allowed: either one
+/// alone, or some of the devices split the height and the others the width.
 static Demands demandSpatial(const ModelGraph &graph, int64_t parts) {
   OpFilter through = [](const GraphOp &op) {
     return op.facts->kernel != KernelClass::Contraction;
@@ -246,9 +249,10 @@ static Demands demandWeights(const ModelGraph &graph, int64_t parts,
   return demands;
 }
 
-/// Where the result of `op` is still split as its operand was: along its
-/// dimension's factor; an op that cannot split that dimension (a slice) keeps
-/// the place; a reduction or normalisation over it ends it.
+/// Finds the dimension in which a result of `op` is split because its operand
+/// is: the one with the same factor. An op that cannot split the dimension (a
+/// slice) keeps its position; a reduction or normalisation over the dimension
+/// ends the split.
 static void carrySplit(const GraphOp &op,
                        std::vector<std::optional<unsigned>> &dims) {
   for (const auto &[operand, value] : enumerate(op.operands)) {
@@ -271,8 +275,8 @@ static void carrySplit(const GraphOp &op,
   }
 }
 
-/// Column where the activation's contracted dimension arrives whole, row where
-/// it arrives split.
+/// Demands a split of columns where the activation's contracted dimension
+/// arrives whole, and a split of rows where it arrives split.
 static Demands demandTensor(const ModelGraph &graph, int64_t parts) {
   Demands demands(graph.ops.size());
   std::vector<std::optional<unsigned>> dims(graph.values.size());
@@ -322,7 +326,7 @@ Demands demandsOf(const ModelGraph &graph, StrategyName name, int64_t parts) {
 }
 
 //===----------------------------------------------------------------------===//
-// All axes
+// Demands of all axes
 //===----------------------------------------------------------------------===//
 
 static void appendMark(std::string &mark, const OpDemand &demand) {
@@ -334,7 +338,8 @@ static void appendMark(std::string &mark, const OpDemand &demand) {
   }
 }
 
-/// Numbered as they come: many meshes tell the same ones apart.
+/// Numbers marks in the order of their first op, so that many meshes give the
+/// same marks.
 OpDemands::OpDemands(const ModelGraph &graph, std::vector<OpDemand> demands)
     : ofOps(std::move(demands)) {
   Numbering number;

@@ -7,8 +7,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Where two splits are demanded of an axis (height, then width), its major
-/// sub-axes can make one and the others the other.
+/// Adds options for an axis of which two splits are demanded (height, then
+/// width): the major sub-axes make one split and the others the other.
 static void addSharedOptions(const AxisDemand &demand, size_t subAxes,
                              SmallVector<Assignment> &options) {
   for (const auto &[index, first] : enumerate(demand))
@@ -20,7 +20,8 @@ static void addSharedOptions(const AxisDemand &demand, size_t subAxes,
       }
 }
 
-/// What the sub-axes of one axis may do, one choice for as many as can make it.
+/// Returns what the sub-axes of one axis may do. Each choice is made by as many
+/// sub-axes as can make it.
 static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
                                            ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand) {
@@ -52,8 +53,9 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
   return options;
 }
 
-/// What the limited ones of an axis's sub-axes may do; the others do nothing
-/// yet. Where there is a choice, it changes once along the axis at most.
+/// Returns the choices of the limited sub-axes of an axis; the other sub-axes
+/// do nothing yet. Limited sub-axes with several choices change their choice at
+/// most once along the axis.
 static SmallVector<Assignment> limitedOptions(ArrayRef<SubAxisLimit> limits) {
   struct Option {
     Assignment choices;
@@ -88,14 +90,14 @@ static SmallVector<Assignment> limitedOptions(ArrayRef<SubAxisLimit> limits) {
   return result;
 }
 
-/// axisOptions where some sub-axes are limited: those that are not act
-/// together.
+/// Returns the options of an axis some of whose sub-axes are limited. The other
+/// sub-axes choose together.
 static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
                                            ArrayRef<SubAxis> subAxes,
                                            const AxisDemand &demand,
                                            ArrayRef<SubAxisLimit> limits) {
   if (limits.empty() && demand.size() == 1 && demand.front() == Choice())
-    return {Assignment(subAxes.size())}; // which every op can do
+    return {Assignment(subAxes.size())}; // every op can do nothing
   SmallVector<SubAxis> free;
   SmallVector<size_t> places;
   for (const auto &[place, limit] : enumerate(limits))
@@ -115,7 +117,7 @@ static SmallVector<Assignment> axisOptions(const ShardingRule &rule,
   return options;
 }
 
-/// How many sub-axes do what is demanded of their axis.
+/// Returns how many sub-axes do what is demanded of their axis.
 static unsigned scoreOf(const Assignment &assignment, const Mesh &mesh,
                         const OpDemand &demand) {
   unsigned score = 0;

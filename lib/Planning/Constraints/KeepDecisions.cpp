@@ -15,8 +15,8 @@ namespace autopar {
 
 namespace {
 
-/// An axis of the old mesh and the one of its name in the new mesh, by their
-/// sub-axes; none: one device, or no such axis.
+/// An axis of the old mesh and the new axis of the same name, as lists of
+/// sub-axes. A list is empty if the axis has one device or does not exist.
 struct AxisPair {
   std::string name;
   SmallVector<unsigned> before, now;
@@ -31,7 +31,7 @@ struct AxisPair {
 
 constexpr StringLiteral kDemanded = "the constraints say otherwise";
 
-/// Goes through ops and values and narrows their limits.
+/// Visits ops and values and narrows their limits.
 class Keeper {
 public:
   Keeper(const PlanRequest &request, const ModelGraph &graph, const Mesh &mesh,
@@ -79,14 +79,14 @@ private:
   const Mesh &mesh;
   int64_t stages;
   Limits &limits;
-  unsigned place; // of what is kept, among the constraints
+  unsigned place; // the index of the constraint Kept
   PlanMatch match;
   bool sameSizes = false; // of the model and of all axes
   SmallVector<AxisPair> axes;
-  bool hasNewAxis = false;      // one of several devices
+  bool hasNewAxis = false;      // with several devices
   std::vector<AxisDemand> time; // what ops do along the time axis
   std::vector<bool> keptOps;    // over all axes that are there
-  /// Places in KeptDecisions::dropped.
+  /// Indices of KeptDecisions::dropped.
   std::map<std::pair<DecisionKind, std::string>, size_t> groups;
   KeptDecisions kept;
 };
@@ -128,8 +128,8 @@ void Keeper::pairAxes() {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// What the op did over an axis, for the axis of that name: one of another size
-/// does the same with all its devices. Why it cannot.
+/// Finds the op's old choices for an axis. An axis of another size makes the
+/// old choice with all its devices. Returns the reason if it cannot.
 std::optional<std::string>
 Keeper::choicesOver(const AxisPair &axis, const PlannedOp &planned,
                     SmallVector<Choice> &choices) const {
@@ -144,7 +144,7 @@ Keeper::choicesOver(const AxisPair &axis, const PlannedOp &planned,
   return isOne && !isLost ? std::nullopt : std::optional(axis.notInParts());
 }
 
-/// Whether what the op is to do is legal with what it does over time.
+/// Returns why an assignment is illegal beside the choice for the time axis.
 std::optional<std::string> Keeper::whyNot(unsigned index,
                                           Assignment assignment) const {
   const GraphOp &op = graph.ops[index];
@@ -160,7 +160,7 @@ std::optional<std::string> Keeper::whyNot(unsigned index,
   return std::nullopt;
 }
 
-/// Adds what the op does over one axis if it can do that; why not.
+/// Adds the op's old choices for one axis, or returns why it cannot.
 std::optional<std::string> Keeper::addAxis(const AxisPair &axis, unsigned index,
                                            const PlannedOp &planned,
                                            Assignment &assignment) const {
@@ -214,8 +214,8 @@ void Keeper::keepOp(unsigned index, const PlannedOp &planned) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The sub-axes of the axes of these names, without those of axes that are
-/// gone; why they cannot be told.
+/// Translates old sub-axes to those of the axes with the same names, without
+/// axes that are gone, or returns why it cannot.
 std::optional<std::string>
 Keeper::translate(ArrayRef<unsigned> before,
                   SmallVectorImpl<unsigned> &now) const {
@@ -242,7 +242,7 @@ Keeper::translate(ArrayRef<unsigned> before,
   return std::nullopt;
 }
 
-/// A tensor that nobody makes or wants as before is searched as its ops are.
+/// Returns whether the ops around a value are kept; else it is searched, too.
 bool Keeper::isUsedAsBefore(const GraphValue &value) const {
   if (value.source == ValueSource::Op)
     return keptOps[value.producer];
@@ -251,7 +251,7 @@ bool Keeper::isUsedAsBefore(const GraphValue &value) const {
          });
 }
 
-/// The old sharding over the axes of the same names; why it cannot be so.
+/// Translates a sharding to the axes of the same names; or returns why not.
 std::optional<std::string> Keeper::translate(const GraphValue &value,
                                              const Sharding &before,
                                              Sharding &now) const {
@@ -320,7 +320,7 @@ void Keeper::keepValue(unsigned index, const PlannedValue &planned) {
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Values flow to later stages only, also through ops that are new.
+/// Keeps stages. Values flow only to later stages, also through new ops.
 void Keeper::keepStages() {
   if (old.stages == 1)
     return;
@@ -366,7 +366,7 @@ void Keeper::dropAbsent(const std::vector<Item> &items,
 KeptDecisions Keeper::run() {
   pairAxes();
   if (mesh.timeCount() > 1) {
-    // Where it fails, so does the trial.
+    // If this is an error, the trial fails with it, too.
     Expected<std::vector<AxisDemand>> demands =
         microBatchDemands(graph, mesh.timeCount());
     if (demands)

@@ -22,7 +22,7 @@ static StringRef relation(const Plan &old, const Plan &plan) {
                                                  : "another graph";
 }
 
-/// `data=2, tensor=2, 2 stages, 4 micro-batches`
+/// Returns a text such as `data=2, tensor=2, 2 stages, 4 micro-batches`.
 static std::string meshOf(const Plan &plan) {
   std::string text = meshText(Mesh(deviceAxes(plan.mesh)));
   if (plan.stages > 1)
@@ -31,7 +31,7 @@ static std::string meshOf(const Plan &plan) {
   return text;
 }
 
-/// `12 ops (fc1, fc2, fc3, ...): why the first is`.
+/// Returns a text such as `12 ops (fc1, fc2, fc3, ...): why the first is`.
 static std::string groupText(const DroppedDecisions &group) {
   static constexpr StringLiteral kOne[] = {"op", "tensor", "stage of op"},
                                  kMany[] = {"ops", "tensors", "stages of ops"};
@@ -95,7 +95,7 @@ void takeBound(Plan &plan, const Plan &old) {
   if (std::abs(plan.predictedStepSeconds - old.predictedStepSeconds) >
       kEqual * old.predictedStepSeconds)
     return; // the file was edited
-  // Sums in another order.
+  // The two sums may differ in their order.
   plan.predictedStepSeconds = old.predictedStepSeconds;
   plan.collectives = old.collectives;
   plan.lowerBoundSeconds = old.lowerBoundSeconds;

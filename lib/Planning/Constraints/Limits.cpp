@@ -17,7 +17,7 @@ bool OpLimit::allows(const Assignment &assignment) const {
   });
 }
 
-/// The sub-axes of a dimension that are devices.
+/// Returns the sub-axes of a dimension that stand for devices.
 static SmallVector<unsigned, 2> deviceSubAxes(ArrayRef<unsigned> subAxes,
                                               const Mesh &mesh) {
   SmallVector<unsigned, 2> list;
@@ -41,7 +41,7 @@ bool ValueLimit::allows(const Sharding &sharding, const Mesh &mesh) const {
   return all_of(pins, matches) && none_of(forbids, matches);
 }
 
-/// Takes a sub-axis from wherever `sharding` uses it.
+/// Removes a sub-axis from all dimensions and partial sums of `sharding`.
 static void release(Sharding &sharding, unsigned subAxis) {
   for (DimSharding &dim : sharding.dims)
     erase(dim.subAxes, subAxis);
@@ -117,14 +117,15 @@ std::string Limits::markOf(const ModelGraph &graph, unsigned op) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Nothing is left
+// Errors if no choice is left
 //===----------------------------------------------------------------------===//
 
 Error cannotMeet(const Limits &limits, const ModelGraph &graph, unsigned op,
                  const Mesh &mesh) {
   const OpLimit &limit = limits.ops[op];
   const GraphOp &item = graph.ops[op];
-  // What the pins ask for, if it is one assignment; else all are forbidden.
+  // The assignment for which the pins ask, if they ask for exactly one. If it
+  // is legal, the constraints forbid all assignments.
   Assignment asked(mesh.subAxes().size());
   for (const auto &[choice, subAxis] : zip_equal(asked, limit.subAxes))
     if (subAxis.only && subAxis.only->size() == 1)

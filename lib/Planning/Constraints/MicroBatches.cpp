@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Ascending.
+/// Returns the divisors in ascending order.
 static SmallVector<int64_t> divisorsOf(int64_t n) {
   SmallVector<int64_t> divisors;
   for (int64_t d = 1; d <= n / d; ++d)
@@ -36,20 +36,21 @@ microBatchCounts(const ModelGraph &graph, int64_t stages, int64_t pinned) {
         join(map_range(divisors, [](int64_t d) { return std::to_string(d); }),
              ", "));
   }
-  // More than a few micro-batches per stage gain nothing.
+  // More than four micro-batches per stage gain nothing.
   llvm::erase_if(divisors, [&](int64_t d) { return d > 4 * stages; });
   return divisors;
 }
 
 //===----------------------------------------------------------------------===//
-// What each op does along the time axis
+// Demands along the time axis
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Cuts what carries the batch into parts, op by op. Micro-batches exchange
-/// nothing: what an op needs of all parts at once is there whole in each of
-/// them, with all that it is computed from; each micro-batch computes it anew.
+/// Cuts all values that carry the batch into parts, op by op. Micro-batches
+/// exchange nothing: if an op needs all parts of a value at once, every
+/// micro-batch computes the whole value, and all values that it is computed
+/// from.
 class BatchCutter {
 public:
   BatchCutter(const ModelGraph &graph, int64_t parts)
@@ -83,7 +84,7 @@ private:
 
 } // namespace
 
-/// The dimension that is split, if any.
+/// Returns the dimension that is split, if any.
 static std::optional<unsigned> splitDim(const Sharding &sharding) {
   for (const auto &[index, dim] : enumerate(sharding.dims))
     if (!dim.subAxes.empty())
@@ -91,8 +92,8 @@ static std::optional<unsigned> splitDim(const Sharding &sharding) {
   return std::nullopt;
 }
 
-/// The op's shardings when `factor` is cut; null where that is not possible.
-/// Intervals would read a neighbour's part.
+/// Returns the op's shardings if `factor` is cut, or null if it cannot be.
+/// Intervals are refused: they would read the part of a neighbour.
 const OpShardings *BatchCutter::cut(const GraphOp &op, unsigned factor) {
   if (op.facts->rule.factors[factor].kind != FactorKind::Parallel)
     return nullptr;
@@ -107,7 +108,8 @@ const OpShardings *BatchCutter::cut(const GraphOp &op, unsigned factor) {
   return &strategy->shardings;
 }
 
-/// Operands that are cut otherwise than the op would read them.
+/// Returns how many operands are cut in another dimension than the one in which
+/// the op would read them.
 unsigned BatchCutter::misfits(const GraphOp &op,
                               const OpShardings &shardings) const {
   unsigned count = 0;
@@ -121,7 +123,7 @@ bool BatchCutter::isCut(const GraphOp &op) const {
   return any_of(op.operands, [&](unsigned v) { return dims[v].has_value(); });
 }
 
-/// Marks a value and all that it is computed from.
+/// Marks a value, and all values that it is computed from, as whole.
 void BatchCutter::needWhole(unsigned value) {
   SmallVector<unsigned> todo{value};
   while (!todo.empty()) {
@@ -144,7 +146,7 @@ void BatchCutter::accept(unsigned index, unsigned factor,
   shardings[index] = &list;
 }
 
-/// An op that reads a part gives a part, where it can.
+/// Cuts the results of an op that reads parts, if it can make parts.
 void BatchCutter::cutForward(unsigned index) {
   const GraphOp &op = graph.ops[index];
   if (op.setup || !isCut(op) ||
@@ -165,8 +167,8 @@ void BatchCutter::cutForward(unsigned index) {
     accept(index, *best, *bestShardings);
 }
 
-/// Whether no op reads a part otherwise than it is split. Where one does, the
-/// value has to be whole, and all begins anew.
+/// Returns whether all ops read values as they are cut. If an op does not,
+/// marks the value as whole; the caller then starts again.
 bool BatchCutter::settle() {
   dims.assign(graph.values.size(), std::nullopt);
   factors.assign(graph.ops.size(), std::nullopt);
@@ -188,7 +190,7 @@ bool BatchCutter::settle() {
   return !changed;
 }
 
-/// The dimension in which all users read parts of `value`.
+/// Returns the dimension in which all users read parts of `value`.
 std::optional<unsigned> BatchCutter::wantedDim(unsigned value) const {
   const GraphValue &info = graph.values[value];
   std::optional<unsigned> wanted;
@@ -204,7 +206,7 @@ std::optional<unsigned> BatchCutter::wantedDim(unsigned value) const {
   return info.output ? std::nullopt : wanted;
 }
 
-/// An op that reads no part computes one, if nobody wants more of it.
+/// Lets an op that reads no parts compute only the part that its users read.
 void BatchCutter::cutBackward(unsigned index) {
   const GraphOp &op = graph.ops[index];
   if (op.setup || factors[index] || op.results.size() != 1)

@@ -49,7 +49,8 @@ Expected<SmallVector<unsigned>> Resolver::subAxesOfAxis(StringRef axis) {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The pattern with "..." written out for a value.
+/// Returns the pattern with one pattern per dimension of a value in place of
+/// "...".
 static std::optional<SmallVector<DimPattern>>
 expand(const ShardingPattern &pattern, size_t rank) {
   SmallVector<DimPattern> dims;
@@ -142,7 +143,7 @@ Error Resolver::resolveValue() {
 }
 
 //===----------------------------------------------------------------------===//
-// All
+// All constraints
 //===----------------------------------------------------------------------===//
 
 Error Resolver::resolveOne() {

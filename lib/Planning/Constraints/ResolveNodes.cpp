@@ -17,7 +17,7 @@ const std::vector<AxisDemand> &Resolver::demands(StrategyName name,
   return it->second;
 }
 
-/// Constraint by constraint what a sub-axis may do gets less.
+/// Narrows the choices of a sub-axis by those that a constraint names.
 Error Resolver::limitOp(unsigned op, unsigned subAxis,
                         ArrayRef<Choice> choices) {
   OpLimit &limit = limits.ops[op];
@@ -48,7 +48,7 @@ Error Resolver::refuse(unsigned op, ArrayRef<unsigned> subAxes,
               possibleChoices(graph, graph.ops[op], subAxes, mesh));
 }
 
-/// As many of the sub-axes, major first, as the op can follow with.
+/// Limits as many of the sub-axes, major first, as the op can follow with.
 Error Resolver::limitByName(ArrayRef<unsigned> ops, ArrayRef<unsigned> subAxes,
                             StrategyName name) {
   const std::vector<AxisDemand> &wanted = demands(name, mesh.product(subAxes));

@@ -12,8 +12,8 @@
 
 namespace autopar {
 
-/// Takes one constraint after the other and narrows the limits of what it
-/// names.
+/// Resolves one constraint after the other, each of which narrows the limits of
+/// the ops and values that it names.
 class Resolver {
 public:
   Resolver(const Constraints &constraints, const ModelGraph &graph,
@@ -62,7 +62,7 @@ private:
   Limits limits;
 };
 
-/// The items whose name the pattern matches.
+/// Returns the indices of the items whose name matches the pattern.
 template <typename Item>
 llvm::SmallVector<unsigned> namedSo(const std::vector<Item> &items,
                                     llvm::StringRef pattern) {
@@ -73,7 +73,7 @@ llvm::SmallVector<unsigned> namedSo(const std::vector<Item> &items,
   return list;
 }
 
-/// What to say of a name that no item has: those that are most like it.
+/// Returns the names that are most like `name`, which no item has.
 template <typename Item>
 std::string nearest(const std::vector<Item> &items, llvm::StringRef name) {
   return nearestNames(name, items.size(),

@@ -19,13 +19,13 @@ namespace autopar {
 // The tensors that a plan stores
 //===----------------------------------------------------------------------===//
 
-/// The sub-axes of the time axis, which come first.
+/// Returns the number of sub-axes of the time axis, which come first.
 static unsigned timeSubAxes(const Mesh &mesh) {
   return count_if(mesh.subAxes(), [](const SubAxis &a) { return a.time; });
 }
 
-/// The stages whose ops read each value, those of repeated ops, which follow
-/// their readers, among them.
+/// Returns the stages whose ops read each value. A repeated op runs in the
+/// stages of its readers, and these count, too.
 static std::vector<std::set<int64_t>> readingStages(const Plan &plan,
                                                     const ModelGraph &graph) {
   std::vector<std::set<int64_t>> stages(graph.values.size());
@@ -49,11 +49,11 @@ namespace {
 struct NamedTensor {
   StringRef name;
   StoredTensor stored;
-  int64_t bytes; // of a device
+  int64_t bytes; // per device
 };
 } // namespace
 
-/// The list is in the order of the graph.
+/// Returns the tensors in the order of the graph.
 static std::vector<NamedTensor> storedBy(const Plan &plan,
                                          const ModelGraph &graph) {
   std::vector<NamedTensor> tensors;
@@ -96,7 +96,7 @@ void StoredTensors::add(StringRef entry, const Plan &plan,
 }
 
 //===----------------------------------------------------------------------===//
-// How others are planned
+// Requests and limits for later entries
 //===----------------------------------------------------------------------===//
 
 Error StoredTensors::askForMesh(PlanRequest &request) const {
@@ -116,7 +116,7 @@ Error StoredTensors::askForMesh(PlanRequest &request) const {
   return Error::success();
 }
 
-/// An op that cannot be in the stage it was in is left free.
+/// Limits ops to their old stages. An op that cannot be there stays free.
 void StoredTensors::limitStages(unsigned place, const ModelGraph &graph,
                                 Limits &limits) const {
   std::vector<int64_t> earliest(graph.ops.size(), 0);
@@ -163,11 +163,11 @@ void StoredTensors::limit(const Constraints &constraints,
 }
 
 //===----------------------------------------------------------------------===//
-// In words
+// Text for the table
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Tensors of which the table tells the same.
+/// Tensors of which the table says the same.
 class ToldTensors {
 public:
   void add(const NamedTensor &tensor) {
@@ -178,7 +178,8 @@ public:
     for (int64_t stage : stages)
       bytes[stage] += tensor.bytes;
   }
-  /// `3 tensors (12.0 KiB a device)`, of the fullest stage.
+  /// Returns a text such as `3 tensors (12.0 KiB a device)`, for the fullest
+  /// stage.
   std::string count() const {
     int64_t most = 0;
     for (const auto &[stage, held] : bytes)
@@ -191,11 +192,11 @@ public:
   SmallVector<StringRef> names;
 
 private:
-  std::map<int64_t, int64_t> bytes; // of a device, by stage
+  std::map<int64_t, int64_t> bytes; // per device, by stage
 };
 } // namespace
 
-/// `a, b, c, ...`
+/// Returns a text such as `a, b, c, ...`.
 static std::string firstNames(ArrayRef<StringRef> names) {
   constexpr size_t kNames = 3;
   return join(names.take_front(kNames), ", ") +

@@ -34,7 +34,7 @@ ReshardCost ProblemBuilder::leastPrice(const StagePlaces &places,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// By constraints, too.
+/// Returns the marks by which ops are folded: demands and constraints.
 std::vector<unsigned> ProblemBuilder::marksOfOps() const {
   std::vector<unsigned> marks = demands.marks;
   if (!limits.constraints)
@@ -45,7 +45,8 @@ std::vector<unsigned> ProblemBuilder::marksOfOps() const {
   return marks;
 }
 
-/// What is demanded of the time axis is a must: micro-batches cannot mix.
+/// Returns whether the demand on the time axis is met, as it must be:
+/// micro-batches cannot exchange data.
 bool ProblemBuilder::meetsTime(const Assignment &assignment,
                                const OpDemand &demand) const {
   return all_of(zip_equal(assignment, mesh.subAxes()), [&](auto pair) {
@@ -55,7 +56,7 @@ bool ProblemBuilder::meetsTime(const Assignment &assignment,
   });
 }
 
-/// `op` is of the kind.
+/// Fills a kind, of which `op` is a member.
 Error ProblemBuilder::makeKind(unsigned op, OpKind &kind) {
   const GraphOp &item = graph.ops[op];
   kind.strategies = enumerateStrategies(item.facts->rule, mesh,
@@ -121,8 +122,8 @@ Error ProblemBuilder::addOpNodes() {
   return cutoff < kIllegal ? dropDearStrategies() : Error::success();
 }
 
-/// Those that cost as much as is known even if all other ops cost their least
-/// and nothing were resharded.
+/// Drops strategies that reach the cutoff even if all other ops cost their
+/// least and nothing is resharded.
 Error ProblemBuilder::dropDearStrategies() {
   double least = 0;
   for (unsigned opClass = 0; opClass < offered.size(); ++opClass)
@@ -160,7 +161,7 @@ Error ProblemBuilder::addValueNodes() {
                   graph.ops[value.producer].writes[value.resultIndex];
     unsigned outputs = folded.outputCounts[valueClass];
     ProblemNode &node = problem.nodes[valueNode(valueClass)];
-    if (node.choices() > 0) // of a state: its next value has no other memory
+    if (node.choices() > 0) // a state and its next value share memory
       continue;
     node.name = "value " + value.name;
     for (const Sharding &candidate : candidates[valueClass]) {
@@ -181,7 +182,7 @@ Error ProblemBuilder::addValueNodes() {
 // Edges
 //===----------------------------------------------------------------------===//
 
-/// The numbers that fillTable needs.
+/// Collects the numbers that fillTable needs.
 TableJob ProblemBuilder::jobOf(const EdgeKey &key, EdgeTable &table) {
   const GraphValue &value = firstValue(key.value);
   TableJob job{&key, &table, reshards.typeOf(value.shape, value.elementBytes)};
@@ -198,7 +199,7 @@ void ProblemBuilder::fillTable(const TableJob &job,
   const EdgeKey &key = *job.key;
   const GraphValue &value = firstValue(key.value);
   EdgeTable &table = *job.table;
-  // Strategies that want the value alike have equal rows.
+  // Strategies that want the same sharding have equal rows.
   DenseMap<unsigned, unsigned> firstOf;
   unsigned columns = job.candidates.size();
   for (const auto &[row, strategy] : enumerate(offered[key.op])) {
@@ -221,15 +222,15 @@ void ProblemBuilder::fillTable(const TableJob &job,
           !may         ? kIllegal
           : key.result ? reshards.seconds(wanted, number, job.type, known)
                        : reshards.seconds(number, wanted, job.type, known));
-      // An all-reduce of a result works in place.
+      // An all-reduce of a result works in place, without a copy.
       bool copied = key.result ? side.dims != candidate.dims : number != wanted;
       table.bytes.push_back(copied ? bytes : 0);
     }
   }
 }
 
-/// On all cores: each takes the next table that none has, in turn from both
-/// ends, for neighbours need the same prices.
+/// Fills tables on all cores. Each core takes the next free table, in turn from
+/// both ends of the list, because neighbours need the same prices.
 void ProblemBuilder::fillTables(ArrayRef<TableJob> jobs) const {
   size_t threads = parallel::strategy.compute_thread_count();
   std::atomic<size_t> next = 0;
@@ -243,7 +244,8 @@ void ProblemBuilder::fillTables(ArrayRef<TableJob> jobs) const {
 Error ProblemBuilder::addEdges() {
   if (Error error = addValueNodes())
     return error;
-  std::map<std::vector<unsigned>, EdgeTable> tables; // by what they depend on
+  // by the numbers that they depend on
+  std::map<std::vector<unsigned>, EdgeTable> tables;
   std::vector<EdgeTable *> tableOfEdge;
   std::vector<TableJob> jobs;
   for (const auto &[key, edge] : folded.edges) {

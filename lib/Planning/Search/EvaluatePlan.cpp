@@ -23,7 +23,8 @@ PlanEvaluator::PlanEvaluator(const PlanQuestion &question,
     : question(question), built(built), trial(trial), asked(memoryLimit),
       places(trial.cluster, trial.pipeline()), draft{emptyPlan(trial), {}} {}
 
-/// Makes the plan of the choice out of that of another, or of none.
+/// Turns `draft`, which has the plan of another choice or none, into the plan
+/// of `choice`.
 Error PlanEvaluator::make(ArrayRef<unsigned> choice,
                           PlannedChoice &draft) const {
   Plan &plan = draft.plan;
@@ -55,12 +56,12 @@ Evaluation PlanEvaluator::evaluate(ArrayRef<unsigned> choice) {
       (!best || evaluation.seconds < best->plan.predictedStepSeconds)) {
     if (!best)
       best = PlannedChoice{emptyPlan(trial), {}};
-    std::swap(*best, draft); // it is likely to be asked for
+    std::swap(*best, draft); // callers often ask for it next
   }
   return evaluation;
 }
 
-/// Whether all but what is deferred is chosen so.
+/// Returns whether two choices differ only in deferred decisions.
 bool PlanEvaluator::isSame(ArrayRef<unsigned> a, ArrayRef<unsigned> b) const {
   for (const auto &[index, node] : enumerate(built.problem.nodes))
     if (!node.deferred && a[index] != b[index])

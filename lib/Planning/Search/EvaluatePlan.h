@@ -9,34 +9,36 @@
 
 namespace autopar {
 
-/// Evaluates choices of a trial's problem by the plans that they make: cut into
-/// stages, and with the memory that Partition and Schedule will make of them,
-/// to which a problem's rows are close, not equal. An evaluation and a plan
-/// depend on the choice alone; plans that were made are kept to save work.
+/// Evaluates choices of a trial's problem by making their plans: it cuts stages
+/// and predicts the memory that Partition and Schedule will need, which the
+/// rows of a problem only approximate. An evaluation and a plan depend on
+/// nothing but the choice; plans are kept only to save work.
 class PlanEvaluator {
 public:
-  /// All must outlive this. `memoryLimit`: bytes per device that were asked
-  /// for; 0: what the devices have.
+  /// The arguments must outlive this object. `memoryLimit` is the limit that
+  /// was asked for, in bytes per device; 0: the memory of the devices.
   PlanEvaluator(const PlanQuestion &question, const PlanProblem &built,
                 const Trial &trial, int64_t memoryLimit);
 
-  /// Bytes are of devices as if all had the least memory.
+  /// Returns seconds and bytes of a choice. Bytes are counted as if all devices
+  /// had as little memory as the smallest.
   Evaluation evaluate(llvm::ArrayRef<unsigned> choice);
-  /// The plan of the choice without what is deferred; nullopt: it does not fit.
+  /// Returns the plan of a choice without deferred decisions, or nullopt if it
+  /// does not fit.
   std::optional<Plan> planOf(llvm::ArrayRef<unsigned> choice);
 
-  /// What counts as full where devices differ; 0: no limit.
+  /// Returns the limit of the smallest device; 0 means no limit.
   int64_t memoryLimit() const {
     return asked ? asked : trial.cluster.memoryBytes();
   }
-  /// Whether some of the evaluated choices exceed the memory.
+  /// Returns whether an evaluated choice exceeded the memory.
   bool isTooFull() const { return tooFull; }
-  /// Why some of the evaluated choices have no stages; "": all have.
+  /// Returns why an evaluated choice could not be cut into stages, or "".
   const std::string &complaint() const { return reason; }
 
 private:
-  /// A plan with the decisions of a choice, and by how many bytes it exceeds
-  /// the memory.
+  /// A choice, the plan with its decisions, and the bytes by which the plan
+  /// exceeds the memory.
   struct PlannedChoice {
     Plan plan;
     std::vector<unsigned> choice;
@@ -50,13 +52,13 @@ private:
   const Trial &trial;
   int64_t asked;
   StagePlaces places;
-  PlannedChoice draft;               // the last one, to write what differs
+  PlannedChoice draft; // the last one; only differences are written
   std::optional<PlannedChoice> best; // of those that fit
   bool tooFull = false;
   std::string reason;
 };
 
-/// A plan of the trial without decisions.
+/// Returns a plan for the trial that has no decisions yet.
 Plan emptyPlan(const Trial &trial);
 
 } // namespace autopar

@@ -11,11 +11,12 @@ using namespace llvm;
 namespace autopar {
 
 //===----------------------------------------------------------------------===//
-// The user fixes the mesh
+// Meshes that the user fixes
 //===----------------------------------------------------------------------===//
 
-/// One name per axis: by the axes' names where these are the strategies, else
-/// in order. Where all is searched an axis may be `replicated` all the same.
+/// Returns the mesh with one name per axis. If the axes are called like the
+/// strategies, these names count, else their order. In a searched mesh an axis
+/// may also be `replicated`.
 static Expected<MeshCandidate> nameAxes(ArrayRef<MeshAxis> axes,
                                         ArrayRef<StrategyName> strategies) {
   MeshCandidate candidate;
@@ -66,11 +67,12 @@ fixedMesh(const PlanRequest &request) {
 }
 
 //===----------------------------------------------------------------------===//
-// The search chooses
+// Meshes that the search chooses
 //===----------------------------------------------------------------------===//
 
-/// All ways to write `devices` as `count` factors of `least` or more, or the
-/// one way to have a single factor.
+/// Adds all ways to write `devices` as a product of `count` factors of `least`
+/// or more. If `count` is 1 and there are no factors yet, `devices` may be less
+/// than `least`.
 static void factorise(int64_t devices, size_t count, int64_t least,
                       SmallVector<int64_t> &prefix,
                       std::vector<SmallVector<int64_t>> &result) {
@@ -99,7 +101,7 @@ factorisations(int64_t devices, size_t count, int64_t least = 2) {
   return result;
 }
 
-/// What is likely to be best comes first: it cuts the others short.
+/// Returns even meshes first. They are likely to be best and cut off others.
 static std::vector<SmallVector<int64_t>> evenFirst(int64_t devices,
                                                    size_t count) {
   std::vector<SmallVector<int64_t>> list = factorisations(devices, count);
@@ -118,8 +120,8 @@ static MeshCandidate freeAxes(ArrayRef<int64_t> sizes) {
   return candidate;
 }
 
-/// The numbers of devices, at most the batch, that leave two axes of 2 or more:
-/// the largest first, a few.
+/// Returns the few largest numbers of devices, at most the batch, that leave
+/// two axes of 2 or more for the other devices.
 static SmallVector<int64_t> batchAxes(int64_t devices, int64_t batch) {
   constexpr size_t kFew = 2;
   SmallVector<int64_t> sizes;
@@ -130,8 +132,8 @@ static SmallVector<int64_t> batchAxes(int64_t devices, int64_t batch) {
   return sizes;
 }
 
-/// One axis, two axes, and two beside one that splits the batch: three free
-/// axes would be too many choices.
+/// Returns meshes of one free axis, of two, and of two beside one that splits
+/// the batch. Three free axes would give too many choices.
 static std::vector<MeshCandidate> searchedMeshes(int64_t devices,
                                                  int64_t batch) {
   std::vector<MeshCandidate> candidates;
@@ -150,8 +152,8 @@ static std::vector<MeshCandidate> searchedMeshes(int64_t devices,
   return candidates;
 }
 
-/// By what the axes of two meshes of as many axes differ: the sum of their
-/// ratios' logarithms.
+/// Returns how different two meshes of the same number of axes are: the sum of
+/// the logarithms of their sizes' ratios.
 static double distance(ArrayRef<MeshAxis> a, ArrayRef<int64_t> sizes) {
   double sum = 0;
   for (const auto &[axis, size] : zip_equal(a, sizes))
@@ -185,13 +187,13 @@ void addReplicas(MeshCandidate &candidate, int64_t factor) {
   candidate.names.insert(candidate.names.begin(), StrategyName::Replicated);
 }
 
-/// In front of the others.
+/// Returns the number of replicated axes, which come first.
 static size_t replicatedAxes(const MeshCandidate &candidate) {
   return replicasOf(candidate) > 1 ? 1 : 0;
 }
 
-/// With other sizes of the axes that are not replicated; those of one device
-/// fall away.
+/// Returns a mesh with other sizes for the axes that are not replicated. Axes
+/// of one device are removed.
 static MeshCandidate resized(MeshCandidate candidate, ArrayRef<int64_t> sizes) {
   size_t kept = replicatedAxes(candidate);
   for (size_t axis = sizes.size(); axis-- > 0;) {
@@ -205,8 +207,8 @@ static MeshCandidate resized(MeshCandidate candidate, ArrayRef<int64_t> sizes) {
   return candidate;
 }
 
-/// Whether an axis falls away before one of its name that stays: the last ones
-/// of a name are to go.
+/// Returns whether an axis vanishes before one of the same name that stays.
+/// Such meshes are left out: the last axes of a name vanish first.
 static bool hasGap(const MeshCandidate &candidate, ArrayRef<int64_t> sizes) {
   ArrayRef<StrategyName> names =
       ArrayRef(candidate.names).drop_front(replicatedAxes(candidate));
@@ -260,8 +262,8 @@ std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate) {
   return meshes;
 }
 
-/// One axis or two of each stage's devices: too many to try them all where a
-/// model fits in one stage.
+/// Returns meshes of one axis or two for the devices of each stage. They are
+/// too many to try if the model fits in one stage.
 static std::vector<MeshCandidate> stagedMeshes(int64_t devices) {
   std::vector<MeshCandidate> candidates;
   for (int64_t stages = 2; stages <= devices; ++stages) {
@@ -279,7 +281,7 @@ static std::vector<MeshCandidate> stagedMeshes(int64_t devices) {
   return candidates;
 }
 
-/// Axes are called what they do; a name given twice gets a number.
+/// Names axes by their strategies; a repeated name gets a number.
 static SmallVector<std::string> axisNames(ArrayRef<StrategyName> strategies) {
   SmallVector<std::string> names;
   for (StrategyName strategy : strategies) {
@@ -313,7 +315,8 @@ namedMeshes(ArrayRef<StrategyName> strategies, int64_t devices) {
   return candidates;
 }
 
-/// Axes of these names; of one device each where there are too few.
+/// Returns meshes whose axes have these names. If there are too few devices for
+/// all axes, some axes have one device.
 static Expected<std::vector<MeshCandidate>>
 meshesOfAxes(const PlanRequest &request) {
   int64_t devices = request.cluster.deviceCount();
@@ -345,7 +348,8 @@ Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
       request.strategies[0] == StrategyName::Auto) {
     std::vector<MeshCandidate> candidates = searchedMeshes(devices, batch);
     append_range(candidates, stagedMeshes(devices));
-    if (devices > 1) { // no reshard needs memory
+    // The replicated mesh needs no memory for reshards.
+    if (devices > 1) {
       MeshCandidate &replicated = candidates.emplace_back();
       addReplicas(replicated, devices);
       replicated.lastResort = true;

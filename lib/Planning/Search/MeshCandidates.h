@@ -7,39 +7,41 @@
 
 namespace autopar {
 
-/// Axes of one stage's devices with what each is demanded to do, and the number
-/// of stages.
+/// A mesh for the devices of one stage, what is demanded along each axis, and
+/// the number of stages.
 struct MeshCandidate {
   llvm::SmallVector<MeshAxis> axes;
   llvm::SmallVector<StrategyName> names; // per axis
   int64_t stages = 1;
-  /// Ops of which a name demands nothing do nothing along its axis.
+  /// An op of which a name demands nothing does nothing along its axis.
   bool strict = false;
-  /// Tried only where no other has a plan.
+  /// The candidate is tried only if no other has a plan.
   bool lastResort = false;
 };
 
-/// `batch`: of the model's inputs.
+/// Returns the meshes to try. `batch` is the batch of the model's inputs.
 llvm::Expected<std::vector<MeshCandidate>>
 meshCandidates(const PlanRequest &request, int64_t batch);
 
-/// The smallest factor of a number of 2 or more, but for 1.
+/// Returns the smallest factor above 1 of a number of 2 or more.
 int64_t smallestFactor(int64_t number);
 
-/// Along so many devices everything is replicated: a model may be too small for
-/// all devices, or two axes too few to say what each would do.
+/// Returns along how many devices everything is replicated: a model may be too
+/// small for all devices, or need more than two axes to say what each does.
 int64_t replicasOf(const MeshCandidate &candidate);
 
-/// Meshes of fewer devices like another.
+/// Meshes of fewer devices that are like another mesh.
 struct SmallerMeshes {
-  int64_t factor = 1; // so many times fewer: it goes to replicas or to stages
+  int64_t factor = 1;                // to be made up by replicas or stages
   std::vector<MeshCandidate> meshes; // the nearest first
 };
-/// As few fewer as can be, and a few of their meshes; replicas stay.
+/// Returns a few meshes with fewer devices, by the smallest factor that there
+/// is. Replicas stay.
 SmallerMeshes smallerMeshes(const MeshCandidate &candidate);
 void addReplicas(MeshCandidate &candidate, int64_t factor);
-/// Meshes in which one axis is shorter, its size any divisor down to 1, and the
-/// rest of it is replicated. Of axes of one name only the last falls away.
+/// Returns meshes in which one axis is shorter: its size is any divisor down to
+/// 1, and the rest of it is replicated. Of several axes with one name only the
+/// last may vanish.
 std::vector<MeshCandidate> shorterAxes(const MeshCandidate &candidate);
 
 } // namespace autopar

@@ -13,7 +13,7 @@ namespace autopar {
 
 namespace {
 
-/// A size as --memory-limit takes it.
+/// A number of bytes with its text as --memory-limit takes it.
 struct Size {
   int64_t bytes;
   std::string text;
@@ -26,7 +26,7 @@ struct Fit {
 
 } // namespace
 
-/// No less than `bytes`, in one decimal.
+/// Returns the least size with one decimal that is not below `bytes`.
 static Size roundedUp(int64_t bytes) {
   constexpr StringLiteral kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024)
@@ -39,8 +39,8 @@ static Size roundedUp(int64_t bytes) {
   return {int64_t(value * unit), formatv("{0:f1}{1}", value, kUnits[index])};
 }
 
-/// Tries limits from the least that a search came to; at last what a plan takes
-/// that no limit binds.
+/// Tries limits, beginning with the least bytes that a search reached. At last
+/// tries the bytes of a plan that was found without a limit.
 static std::optional<Fit> leastLimit(PlanRequest request, int64_t least,
                                      AnyPlan search) {
   constexpr unsigned kTries = 4;
@@ -58,7 +58,7 @@ static std::optional<Fit> leastLimit(PlanRequest request, int64_t least,
         [](const ErrorInfoBase &) {});
     return std::nullopt;
   };
-  // What was found may do with less than it was allowed.
+  // A plan that was found may need less than it was allowed to take.
   auto lowered = [&](std::optional<Fit> fit) {
     std::optional<Fit> lower = fit ? tryAt(fit->peakBytes) : std::nullopt;
     return lower ? lower : fit;
@@ -73,7 +73,8 @@ static std::optional<Fit> leastLimit(PlanRequest request, int64_t least,
   return unlimited ? lowered(tryAt(unlimited->peakBytes)) : std::nullopt;
 }
 
-/// `factor` times the nodes, or of one node of CPUs the ranks.
+/// Returns a cluster with `factor` times the nodes; for one node of CPUs, with
+/// `factor` times the ranks.
 static Cluster timesDevices(Cluster cluster, int64_t factor) {
   NodeGroup &first = cluster.nodes.front();
   if (cluster.nodes.size() == 1 && first.count == 1 && first.type.kind == "cpu")
@@ -84,8 +85,8 @@ static Cluster timesDevices(Cluster cluster, int64_t factor) {
   return cluster;
 }
 
-/// `4 devices (2x2:a100-80gb)`: of a few larger clusters the smallest that has
-/// a plan; "" if none has, or if the mesh is fixed.
+/// Returns the smallest of a few larger clusters that has a plan, as `4 devices
+/// (2x2:a100-80gb)`; "" if none has, or if the mesh is fixed.
 static std::string moreDevices(PlanRequest request, const Fit &fit,
                                int64_t limitBytes, AnyPlan search) {
   constexpr unsigned kTries = 2;
@@ -111,8 +112,9 @@ static std::string moreDevices(PlanRequest request, const Fit &fit,
   return "";
 }
 
-/// Of a training step: that blocks of fewer rows need less; "" of inference,
-/// and where weights and states alone exceed the limit on all devices together.
+/// Returns, for a training step, the advice that blocks of fewer rows need less
+/// memory. Returns "" for inference, and if weights and states alone exceed the
+/// limit on all devices together.
 static std::string smallerBlocks(const ModelGraph &graph,
                                  const PlanRequest &request,
                                  int64_t limitBytes) {

@@ -8,17 +8,17 @@
 
 namespace autopar {
 
-/// Any plan for a request, or why there is none.
+/// Returns any plan for a request, or the reason why there is none.
 using AnyPlan = llvm::function_ref<llvm::Expected<Plan>(const PlanRequest &)>;
 
-/// An error that says by how much the memory limit is short, and, of a few that
-/// are tried, the least limit and the fewest devices for which there is a plan;
-/// of a training step also that smaller blocks need less, where they may do.
+/// Returns an error that says by how much the memory limit is too small. It
+/// names the least limit and the fewest devices with a plan, of a few that are
+/// tried. For a training step it also advises smaller blocks if these may help.
 llvm::Error nearestFit(const ModelGraph &graph, const PlanRequest &request,
                        const NotEnoughMemory &shortage, AnyPlan search);
 
-/// The same where decisions of an old plan are kept: whether a plan without
-/// them fits.
+/// Returns such an error for a request that keeps decisions of an old plan. It
+/// says whether a plan without them fits.
 llvm::Error keptDoNotFit(const ModelGraph &graph, const PlanRequest &request,
                          const NotEnoughMemory &shortage, AnyPlan search);
 

@@ -7,7 +7,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// What depends on no input runs in each stage that reads it.
+/// Finds the stages of all ops. An op that depends on no input runs in each
+/// stage that reads it.
 void PlanCost::findStages() {
   stages.resize(plan.stages);
   stagesOf.resize(graph.ops.size());
@@ -36,7 +37,8 @@ PlacePrices &PlanCost::pricesOfOp(unsigned op) {
                                        : stagesOf[op].front());
 }
 
-/// Where the function that reads a value has an op that makes it, in one stage.
+/// Returns the stage that makes a value, if one stage does and the function
+/// that reads the value makes it.
 std::optional<int64_t> PlanCost::stageOfMaker(unsigned value,
                                               bool atSetup) const {
   const GraphValue &item = graph.values[value];
@@ -46,7 +48,8 @@ std::optional<int64_t> PlanCost::stageOfMaker(unsigned value,
   return plan.ops[item.producer].stage;
 }
 
-/// `op`: nullopt where the step returns the value.
+/// Returns the stages that reshard a value for `op`; nullopt: for the step's
+/// result.
 SmallVector<int64_t, 1>
 PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
   const GraphValue &item = graph.values[value];
@@ -64,7 +67,8 @@ PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
   return stages;
 }
 
-/// The first of them, or where an op that nobody needs is planned.
+/// Returns the first of these stages; for an op that nobody needs, its planned
+/// one.
 int64_t PlanCost::stageOfRead(unsigned value,
                               std::optional<unsigned> op) const {
   SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
@@ -76,7 +80,8 @@ WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
                         graph.ops[use.op].facts->rule.operands[use.operand]);
 }
 
-/// A reshard that several ops of a stage want is noted at the first of them.
+/// Notes a reshard for a read. If several ops of a stage want the same reshard,
+/// only the first notes it.
 void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
                         const WantedSharding &wanted) {
   const Sharding &from = plan.values[value].sharding;
@@ -93,7 +98,7 @@ void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
        stages);
 }
 
-/// Once for all stages in places alike.
+/// Notes a reshard once for all stages in places of the same kind.
 void PlanCost::note(ReshardPlace place, ArrayRef<int64_t> where) {
   if (place.from == place.to)
     return;
@@ -132,8 +137,8 @@ static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
          (x.kind != ReshardKind::Halo || a.fill == b.fill);
 }
 
-/// With how many of its steps a reshard before it in the stage begins, too:
-/// Partition merges what is equal.
+/// Returns how many of its first steps a reshard shares with an earlier one of
+/// the stage. Partition merges equal steps.
 size_t PlanCost::stepsMade(const ReshardPlace &place, int64_t stage) {
   if (place.result || reads == ReadCost::PerRead)
     return 0;
@@ -221,8 +226,8 @@ double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
   return pricesOfOp(op).opSeconds(graph, item, strategy) * weight(item.setup);
 }
 
-/// Whether the step returns the value so, or another op reads it so where `op`
-/// first does.
+/// Returns whether the step returns the value in this sharding, or another op
+/// reads it so in the first stage of `op`.
 bool PlanCost::isReadAlike(unsigned value, const WantedSharding &wanted,
                            unsigned op) const {
   const GraphValue &item = graph.values[value];
@@ -245,7 +250,7 @@ bool PlanCost::isReadAlike(unsigned value, const WantedSharding &wanted,
 double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
   const GraphOp &item = graph.ops[op];
   double seconds = 0;
-  SharedReshards<unsigned, bool> isPaid; // by an operand before
+  SharedReshards<unsigned, bool> isPaid; // by an earlier operand
   for (const auto &[position, value] : enumerate(item.operands)) {
     const Sharding &planned = plan.values[value].sharding;
     WantedSharding wanted =
@@ -291,8 +296,9 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
   return seconds * weight(item.setup && !item.persistent);
 }
 
-/// Of a stage that has more than its share of cores, as other stages wait, it
-/// is what it takes then.
+/// Returns the seconds of all stages. While other stages wait, a stage gets
+/// more than its share of the cores: seconds that exceed those of the step are
+/// reduced to them.
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph,
                                   ReadCost reads) {
   std::vector<StageCost> stages = PlanCost(plan, graph, reads).stages;

@@ -22,7 +22,8 @@ double stepSeconds(const PlanCost &cost, const Plan &plan) {
 
 namespace {
 
-/// Collectives of a step, those of one kind, size and place added up.
+/// The collectives of a step. Those of the same kind, size and place are added
+/// up.
 class CollectiveList {
 public:
   void add(std::string kind, ArrayRef<unsigned> subAxes, int64_t bytes,
@@ -72,7 +73,7 @@ collectivesOf(PlanCost &cost, const ModelGraph &graph, const Plan &plan) {
 
 void predictStep(const ModelGraph &graph, double least, Plan &plan,
                  MutableArrayRef<SearchTrial> tried) {
-  constexpr double kEqual = 1e-9; // sums in another order
+  constexpr double kEqual = 1e-9; // sums may differ in their order
   PlanCost cost(plan, graph);
   plan.collectives = collectivesOf(cost, graph, plan);
   double searched = plan.predictedStepSeconds;

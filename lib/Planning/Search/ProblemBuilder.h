@@ -9,30 +9,30 @@
 
 namespace autopar {
 
-/// @setup runs once: it counts, but next to nothing.
+/// @setup runs once: its seconds count, but very little.
 inline constexpr double kSetupWeight = 0.01;
 
-/// What ops of a kind have in common.
+/// The data that all ops of a kind share.
 struct OpKind {
-  /// How an operand or result is sharded.
+  /// The shardings of an operand or result.
   struct Side {
-    std::vector<unsigned> numbers;  // per strategy: of the reshard table
-    std::vector<unsigned> distinct; // strategies, the first of each number
+    std::vector<unsigned> numbers;  // per strategy, in the reshard table
+    std::vector<unsigned> distinct; // the first strategy of each number
   };
 
   std::vector<OpStrategy> strategies;
-  std::vector<double> seconds; // of each, once
+  std::vector<double> seconds; // of each strategy, once
   std::vector<Side> operands, results;
 };
 
-/// Seconds and bytes of an edge's choices, once.
+/// The seconds and bytes of each pair of choices of an edge, once.
 struct EdgeTable {
   std::vector<double> seconds;
   std::vector<int64_t> bytes;
 };
 
-/// A table to fill: `sides` has what each strategy gives or wants of the value,
-/// by numbers of the reshard table.
+/// A table to fill. `sides` has the sharding that each strategy gives or wants,
+/// as numbers of the reshard table.
 struct TableJob {
   const EdgeKey *key;
   EdgeTable *table;
@@ -40,9 +40,9 @@ struct TableJob {
   llvm::SmallVector<unsigned, 0> candidates = {}, sides = {};
 };
 
-/// Gives the nodes of a folded graph choices, prices what is between them
-/// (BuildProblem.cpp), says what a solution means (SolutionPlan.cpp) and what
-/// stages cost at least (StageBoundCosts.cpp).
+/// Gives choices to the nodes of a folded graph and prices the edges between
+/// them (BuildProblem.cpp), turns solutions into plans (SolutionPlan.cpp) and
+/// computes the least costs of stages (StageBoundCosts.cpp).
 class ProblemBuilder : public PlanProblem {
 public:
   explicit ProblemBuilder(const PlanQuestion &question)
@@ -139,11 +139,11 @@ private:
   StagePlaces places;
   std::shared_ptr<SharedWork> shared;
   mutable std::vector<PlacePrices> prices; // per kind of place
-  ReshardTable reshards;                   // where they cost the least
+  ReshardTable reshards;                   // prices at the cheapest place
   const FoldedGraph &folded;
   const GraphClasses &classes;
   std::vector<OpKind> kinds;
-  /// Per op class the strategies of its kind that are choices.
+  /// Per op class, the strategies of its kind that are choices.
   std::vector<std::vector<unsigned>> offered;
   std::vector<std::vector<Sharding>> candidates; // per value class
 };

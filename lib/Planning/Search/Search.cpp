@@ -17,17 +17,18 @@ namespace autopar {
 
 namespace {
 
-/// So many problems are held at once, however many cores there are: same input,
-/// same plan.
+/// The problems that are held at once. The number is the same on any number of
+/// cores, so that the same input gives the same plan.
 constexpr size_t kAtOnce = 8;
-/// The first ones, whose best plan cuts off the others.
+/// The first trials, whose best plan cuts off the others.
 constexpr size_t kFirst = 2;
-/// At most so many are solved at once: what is found cuts off only those after
-/// them. So do those that promise less than this share of the first. The search
-/// of what does not fit the memory is long: the first is solved alone.
+/// At most two trials are solved at once, since a plan cuts off only those
+/// after them. The two must promise similar seconds: a ratio of kAlike or more.
+/// Until there is a plan, a trial that does not fit the memory is solved alone,
+/// since its search is long.
 constexpr size_t kSolvedAtOnce = 2;
 constexpr double kAlike = 0.8;
-/// Of the seconds; more is no gain.
+/// A plan is a gain only if it takes less than this share of the seconds.
 constexpr double kGain = 0.99;
 
 class PlanSearch {
@@ -36,7 +37,7 @@ public:
       : graph(graph), request(std::move(request)), trace(trace) {}
   PlanSearch(const PlanSearch &) = delete; // `settings` refers to it
   Expected<Plan> run();
-  /// Any plan, with little work.
+  /// Returns any plan, with little work.
   Expected<Plan> runToFirst();
 
   std::vector<SearchTrial> tried; // in the order of the search
@@ -45,19 +46,19 @@ private:
   /// A trial on its way to a plan.
   struct Attempt {
     const Trial *trial = nullptr;
-    std::optional<size_t> before; // in `tried`, where it was tried roughly
-    std::unique_ptr<TrialProblem> problem; // until it is solved
+    std::optional<size_t> before; // its first try in `tried`, which was rough
+    std::unique_ptr<TrialProblem> problem; // null once it is solved
     std::optional<SolvedTrial> solved;
-    // At the first look:
+    // Results of the first look:
     bool fits = false;
     double promised = kIllegal; // seconds
   };
 
-  /// No plan of the trial that would be the best takes less.
+  /// A lower bound on the plans of a trial that would be the best.
   struct TrialBound {
     Trial trial;
     double seconds = 0;
-    double found = kIllegal; // by the best plan of the trial; kIllegal: none
+    double found = kIllegal; // by its best plan; kIllegal: none
     bool isRough = false;    // more effort may find a better plan
   };
 
@@ -77,19 +78,19 @@ private:
   raw_ostream *trace; // null: none
   std::optional<Plan> best;
   Trial bestTrial;
-  std::vector<TrialBound> bounds;          // of those tried
+  std::vector<TrialBound> bounds;          // of the tried ones
   std::optional<NotEnoughMemory> shortage; // the least of all trials
-  bool memoryBinds = false;                // a trial would do better with more
+  bool memoryBinds = false;                // a trial would gain by more memory
   SolverOptions options;
   TrialSettings settings{graph, request, options,
                          std::make_shared<SharedWork>()};
-  bool anyPlan = false; // not only the best
+  bool anyPlan = false; // stop at the first plan
 };
 
 } // namespace
 
-/// From here on a plan is of no use. Sums of the same seconds in another order
-/// are equally good.
+/// Returns the seconds from which on a plan is of no use. Seconds that differ
+/// only by rounding are equal.
 double PlanSearch::secondsToBeat(const Trial &trial) const {
   constexpr double kEqual = 1e-9;
   if (!best)
@@ -98,7 +99,7 @@ double PlanSearch::secondsToBeat(const Trial &trial) const {
          (trial.index < bestTrial.index ? 1 + kEqual : 1 - kEqual);
 }
 
-/// What was found before counts as well.
+/// Notes a result, together with what earlier tries of the trial found.
 void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   const Trial &trial = *attempt.trial;
   if (!attempt.before) {
@@ -109,7 +110,7 @@ void PlanSearch::note(const Attempt &attempt, SolvedTrial solved) {
   TrialBound &bound = bounds[at];
   SearchTrial &noted = tried[at];
   Expected<Plan> &plan = solved.plan;
-  // A trial that was tried again may lack choices that reach this.
+  // A second try may have dropped choices that take this long.
   double lacking = attempt.before ? solved.secondsToBeat : kIllegal;
   bound.seconds = std::max(bound.seconds, solved.lowerBound);
   bound.isRough = solved.isRough;
@@ -166,7 +167,7 @@ void PlanSearch::look(Attempt &attempt) const {
   attempt.promised = outlook.found * leastShare(trial);
 }
 
-/// Side by side, with what is known before.
+/// Solves attempts in parallel. All use the best plan known before.
 void PlanSearch::solve(MutableArrayRef<Attempt> attempts) {
   for (const Attempt &attempt : attempts)
     if (trace && attempt.problem)
@@ -187,17 +188,17 @@ void PlanSearch::solve(MutableArrayRef<Attempt> attempts) {
   }
 }
 
-/// Side by side.
+/// Looks at attempts in parallel.
 void PlanSearch::lookAtAll(MutableArrayRef<Attempt> attempts) const {
   if (attempts.size() == 1)
-    look(attempts.front()); // its parts have all cores
+    look(attempts.front()); // its parts use all cores
   else
     parallelFor(0, attempts.size(), [&](size_t i) { look(attempts[i]); });
 }
 
-/// All get a first look; then what fits and promises most comes first, since
-/// what is found cuts off the others. Where memory is short the search is long:
-/// it waits for all that fits.
+/// Solves what fits and promises most first, after a first look at all trials,
+/// since its plan cuts off others. Searches without enough memory are long and
+/// come last.
 void PlanSearch::tryAll(ArrayRef<Trial> trials) {
   std::vector<Attempt> attempts(trials.size());
   for (auto [attempt, trial] : zip_equal(attempts, trials))
@@ -223,12 +224,11 @@ void PlanSearch::tryAll(ArrayRef<Trial> trials) {
       consumeError(left.solved->plan.takeError());
 }
 
-/// Where tables were too large and much is open. Those that have the best plans
-/// come first, two at once, until two stay open and gain nothing. Whether any
-/// gained.
+/// Tries rough trials with wide bounds again, with more effort and two at once,
+/// the best first, until two gain nothing. Returns whether one gained.
 bool PlanSearch::tryThoroughly() {
   double before = best->predictedStepSeconds;
-  auto isOpen = [&](const TrialBound &bound) { // to more than a little
+  auto isOpen = [&](const TrialBound &bound) { // by more than a little
     return bound.seconds < best->predictedStepSeconds / (1 + kWorthThorough);
   };
   options.effort = Effort::Thorough;
@@ -257,8 +257,8 @@ bool PlanSearch::tryThoroughly() {
   return best->predictedStepSeconds < kGain * before;
 }
 
-/// Tries the best trial's neighbours; where none gains the neighbours of those
-/// and the best mesh with an axis much shorter. Ends after two steps in vain.
+/// Tries the neighbours of the best trial. If none gains, tries their
+/// neighbours and the best mesh with a much shorter axis; then gives up.
 void PlanSearch::climb() {
   constexpr unsigned kInVain = 2; // steps in a row
   std::vector<Trial> from{bestTrial};
@@ -284,8 +284,8 @@ void PlanSearch::climb() {
   }
 }
 
-/// Of trials in stages by where they can be cut: no further than to what others
-/// leave open, first those that have the best plans.
+/// Raises bounds of trials with stages by looking at possible cuts: those with
+/// the best plans first, and never above the least bound of the others.
 void PlanSearch::raiseBounds() {
   std::vector<TrialBound *> open;
   double enough = best->predictedStepSeconds;
@@ -307,7 +307,7 @@ void PlanSearch::raiseBounds() {
   }
 }
 
-/// To `enough` at most.
+/// Raises one bound, to `enough` at most.
 void PlanSearch::raise(TrialBound &bound, double enough) const {
   if (bound.seconds >= enough)
     return;
@@ -324,9 +324,9 @@ Expected<Plan> PlanSearch::run() {
   Expected<std::vector<Trial>> trials = trialsOf(graph, request);
   if (!trials)
     return trials.takeError();
-  // Last resorts fit into less memory, and let steps overlap. Where that counts
-  // and they are few and small, they are tried all the same.
-  constexpr size_t kFewOps = 20000; // of all of them
+  // Last resorts need less memory and let steps overlap. If that matters and
+  // they are few and small, they are tried beside the others, too.
+  constexpr size_t kFewOps = 20000; // ops of all last resorts
   size_t lastResorts = count_if(
       *trials, [](const Trial &trial) { return trial.candidate.lastResort; });
   bool isFew = lastResorts * graph.ops.size() <= kFewOps;
@@ -387,7 +387,7 @@ Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
     return plan;
   }
   return handleErrors(plan.takeError(), [&](const NotEnoughMemory &shortage) {
-    if (request.stored) // it is searched again without
+    if (request.stored) // it is searched again without them
       return make_error<NotEnoughMemory>(shortage);
     auto quick = [&](const PlanRequest &other) {
       return PlanSearch(graph, other, nullptr).runToFirst();

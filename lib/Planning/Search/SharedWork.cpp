@@ -26,7 +26,8 @@ SharedWork::demands(const ModelGraph &graph, const std::string &names,
   return *known.demands;
 }
 
-/// A part of a node has its share from the whole.
+/// Returns a key for a place. It has the shares of cores, which a part of a
+/// node gets from the whole node.
 static std::string keyOf(const Cluster &place) {
   std::string key = formatv("{0}", toJSON(place));
   for (const NodeGroup &group : place.nodes)

@@ -59,7 +59,7 @@ void ProblemBuilder::writeDecisions(ArrayRef<unsigned> choice, Plan &plan,
 
 void ProblemBuilder::writePlan(const Solution &solution, Plan &plan) const {
   writeDecisions(solution.choice, plan);
-  // Setup runs once, whatever the search weighs it.
+  // Setup runs once, so the seconds of a step leave it out.
   plan.predictedStepSeconds = problem.undeferredSecondsOf(solution.choice);
   plan.predictedPeakMemoryBytes = solution.peakBytes;
   plan.lowerBoundSeconds =

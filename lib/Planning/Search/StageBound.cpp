@@ -1,9 +1,9 @@
 //===- StageBound.cpp - What the slowest stage takes at least -------------===//
 //
-// A stage takes at least what its ops' parts and its messages take together
-// under the best choice of each decision: choices of one decision are the same
-// for all that a stage has of it. A dynamic program over the stages finds the
-// cuts whose slowest stage takes the least of that.
+// A stage takes at least the sum of its ops' parts and its messages under the
+// best choice of each decision, which is the same for all ops of the stage. A
+// dynamic program over the stages finds the cuts whose slowest stage has the
+// least such sum.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +16,23 @@ namespace autopar {
 
 namespace {
 
-/// The stages that begin at one op, grown by one op at a time.
+/// The stages that begin at one op; ops are added one at a time.
 class GrowingStage {
 public:
   explicit GrowingStage(const StageBoundCosts &costs);
 
   void begin(size_t position);
   void add(size_t position);
-  /// With messages of the kind; of no kind: without.
+  /// Returns the seconds with messages of this kind. The last kind has none.
   double seconds(size_t kind) const { return sums[kind]; }
   double secondsAlone() const { return sums.back(); }
 
 private:
   struct Decision {
-    size_t age = 0;              // the stage that it is of
+    size_t age = 0;              // of its stage
     std::vector<double> seconds; // of the ops, per choice
     double received = 0, sent = 0;
-    std::vector<double> least; // per kind of messages, and without
+    std::vector<double> least; // per kind of messages, last without
   };
   Decision &touch(unsigned decision);
   void receive(unsigned value);
@@ -43,7 +43,8 @@ private:
   const StageBoundCosts &costs;
   std::vector<std::vector<unsigned>> madeBy, readBy; // values per position
   std::vector<Decision> decisions;
-  std::vector<size_t> receivedAt; // per value: the age that has received it
+  // Per value, the last age at which the stage received it.
+  std::vector<size_t> receivedAt;
   std::vector<double> sums;
   std::vector<unsigned> touched;
   size_t start = 0, age = 0;
@@ -123,7 +124,8 @@ void GrowingStage::add(size_t position) {
       sum += seconds;
   for (unsigned value : madeBy[position])
     if (!costs.sent[value].read.empty())
-      ++touch(costs.sent[value].decision).sent; // until all have read it
+      // until the stage has all its readers
+      ++touch(costs.sent[value].decision).sent;
   for (unsigned value : readBy[position]) {
     const StageBoundCosts::Sent &sent = costs.sent[value];
     receive(value);
@@ -139,7 +141,7 @@ double leastOfSlowestStage(const StageBoundCosts &costs, double limit) {
   if ((stages + 1) * (count + 1) > kMostPlaces)
     return 0;
   GrowingStage stage(costs);
-  // Per stage and position the least of the slowest of the stages before it.
+  // Per stage and position, the least seconds of the slowest stage before it.
   std::vector<std::vector<double>> slowest(
       stages + 1, std::vector<double>(count + 1, limit));
   slowest[0][0] = 0;
@@ -152,8 +154,8 @@ double leastOfSlowestStage(const StageBoundCosts &costs, double limit) {
       stage.add(to - 1);
       if (++steps == kMostSteps)
         return 0;
-      // Parts of more ops may be less together, as long as ops that read the
-      // same values are missing; a stage takes no less than its first ops.
+      // More ops can lower the sum of parts again while other ops that read the
+      // same values are missing, but no stage takes less than its first ops.
       if (stage.secondsAlone() >= limit)
         break;
       for (size_t k = 0; k < stages; ++k)
@@ -162,7 +164,7 @@ double leastOfSlowestStage(const StageBoundCosts &costs, double limit) {
             std::max(slowest[k][from], stage.seconds(costs.stages[k])));
     }
   }
-  constexpr double kRounding = 1e-9; // of sums that grow and shrink
+  constexpr double kRounding = 1e-9; // for sums that grow and shrink
   return (1 - kRounding) * slowest[stages][count];
 }
 

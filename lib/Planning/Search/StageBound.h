@@ -7,39 +7,40 @@
 
 namespace autopar {
 
-/// What a stage costs by how values are sharded, as plain data. A decision is
-/// how all values of a class are sharded.
+/// The least costs of stages as plain data, by how values are sharded. A
+/// decision is the sharding of all values of one class.
 struct StageBoundCosts {
-  /// An op's part of what it costs, the reshards at it included: seconds per
-  /// choice of a decision. An op takes no less than its parts together.
+  /// A part of the cost of an op and its reshards: seconds per choice of one
+  /// decision. An op takes at least the sum of its parts.
   struct Part {
     unsigned decision;
     std::vector<double> seconds;
   };
-  /// A value that a later stage may read: where it is made and read, positions
-  /// of ops, these in order.
+  /// A value that a later stage may read. `made` and `read` are positions of
+  /// the ops that make and read it; `read` is sorted.
   struct Sent {
     unsigned decision;
     size_t made;
     std::vector<size_t> read;
   };
-  /// What it takes at least to receive a value, and to send it, per decision
-  /// and choice, in stages of a kind.
+  /// The least seconds to receive a value, and to send it, in stages of one
+  /// kind. Indices are a decision and its choice.
   struct Messages {
     std::vector<std::vector<double>> receive, send;
   };
 
   std::vector<std::vector<Part>> opKinds;
-  std::vector<unsigned> ops; // kind of each, in the order of the stages
+  std::vector<unsigned> ops; // the kind of each, in order
   std::vector<Sent> sent;
   std::vector<size_t> choices; // per decision
   std::vector<Messages> messages;
-  std::vector<unsigned> stages; // kind of the messages of each
-  double seconds = 0;           // of all stages together at least
+  std::vector<unsigned> stages; // the kind of each stage's messages
+  double seconds = 0;           // a lower bound for all stages together
 };
 
-/// In each way to cut the ops into stages the slowest takes as much, or
-/// `limit`, whatever is decided. 0 where it would take too long to say.
+/// Returns a lower bound on the seconds of the slowest stage, however ops are
+/// cut into stages and whatever is decided; `limit` at most. Returns 0 if the
+/// bound would take too long to compute.
 double leastOfSlowestStage(const StageBoundCosts &costs, double limit);
 
 } // namespace autopar

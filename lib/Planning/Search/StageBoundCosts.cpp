@@ -1,10 +1,10 @@
 //===- StageBoundCosts.cpp - What a mesh's stages cost at least -----------===//
 //
-// An op's seconds and those of the reshards at it depend on its strategy and on
-// how its values are sharded. Message passing divides the strategy's seconds
-// among the edges to the values; each is then worth what it is under the best
-// strategy. Edges weigh as much as ops have them: what one layer costs is
-// divided as in the others, so that stages have their share of it.
+// The seconds of an op and its reshards depend on its strategy and on how its
+// values are sharded. Message passing divides the seconds of each strategy
+// among the op's edges to values; a choice at an edge then costs what it does
+// under the best strategy. An edge weighs as much as it stands for ops, so that
+// equal layers get equal shares and each stage gets the costs of its layers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace autopar {
 
 namespace {
 
-/// An edge between an op and a value, whichever comes first.
+/// An edge between an op and a value, in either order.
 struct OpEdge {
   const CostGraph::Edge &edge;
   bool opFirst;
@@ -40,7 +40,7 @@ struct OpEdge {
 
 } // namespace
 
-/// Of the ops that stages have; of the others nothing is left.
+/// Returns the costs of ops that belong to stages. All other costs are 0.
 CostGraph ProblemBuilder::costsInStages() const {
   CostGraph costs = costsOf(problem, std::vector<double>(problem.nodes.size()),
                             std::vector<double>(problem.edges.size()));
@@ -58,13 +58,13 @@ CostGraph ProblemBuilder::costsInStages() const {
 
 namespace {
 
-/// What of its strategies' seconds an op gives each of its edges.
+/// The parts of the seconds of its strategies that an op gives to its edges.
 struct DividedCosts {
   std::vector<OpEdge> edges;
   MessageTable given;
-  std::vector<std::vector<double>> left; // per op and strategy, for no edge
+  std::vector<std::vector<double>> left; // per op and strategy, not given
   std::vector<unsigned> edgeCounts;      // per op
-  double seconds;                        // a bound of all
+  double seconds;                        // a bound for all ops
 
   ArrayRef<double> givenTo(const OpEdge &edge) const {
     return edge.ofOp(given.at({edge.edge.a, edge.edge.b}));
@@ -73,7 +73,7 @@ struct DividedCosts {
 
 } // namespace
 
-/// By the number of ops that each node stands for; 0: it is a value.
+/// Divides costs. `count` has how many ops a node stands for; 0: it is a value.
 static DividedCosts divide(const CostGraph &costs, ArrayRef<double> count,
                            double limit) {
   constexpr unsigned kPasses = 100, kSpread = 20;
@@ -100,8 +100,8 @@ static DividedCosts divide(const CostGraph &costs, ArrayRef<double> count,
   return divided;
 }
 
-/// Each op class's parts: what its edges were given, and equal shares of the
-/// rest.
+/// Adds the parts of each op class: the seconds given to its edges, and equal
+/// shares of the rest.
 void ProblemBuilder::addParts(double limit, StageBoundCosts &stages) const {
   CostGraph costs = costsInStages();
   std::vector<double> count(costs.nodes.size(), 0);
@@ -129,7 +129,7 @@ void ProblemBuilder::addParts(double limit, StageBoundCosts &stages) const {
     stages.opKinds.push_back(std::move(parts[node]));
 }
 
-/// In the order of the program.
+/// Adds the ops in program order.
 void ProblemBuilder::addOps(StageBoundCosts &stages) const {
   std::vector<size_t> positionOf(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops))
@@ -152,12 +152,12 @@ void ProblemBuilder::addOps(StageBoundCosts &stages) const {
 
 namespace {
 
-/// To or from other stages, any of them.
+/// The links to or from any other stages.
 using LinksToStages = std::set<CommunicationModel::StageLinks>;
 
 } // namespace
 
-/// Each value takes the links that are best for it.
+/// Adds messages. Each value takes the links that are best for it.
 void ProblemBuilder::addMessages(StageBoundCosts &stages) const {
   CommunicationModel communication(cluster, mesh);
   std::map<std::pair<LinksToStages, LinksToStages>, unsigned> kinds;

@@ -9,10 +9,11 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Enough places to cut at; more cost time and gain nothing.
+/// The most places to cut at; more would cost time and gain nothing.
 static constexpr size_t kMaxCuts = 400;
 
-/// What @step computes before a position and reads after it.
+/// Measures the values that @step computes before a position and reads after
+/// it.
 void StageCutter::measureCrossings() {
   crossing.assign(ops.size() + 2, 0);
   messages.assign(ops.size() + 2, 0);
@@ -31,10 +32,10 @@ void StageCutter::measureCrossings() {
   std::partial_sum(messages.begin(), messages.end(), messages.begin());
 }
 
-/// Of each window of positions the one that the least crosses, and the borders
-/// that constraints ask for. Where there are too many ops, those that together
-/// take a small part of the seconds make a window; of ops that take none, a
-/// small part of them.
+/// Chooses, from each window of positions, the one that the fewest bytes cross,
+/// and adds the borders that constraints ask for. With up to kMaxCuts ops each
+/// position is a window. With more ops a window is a small part of the seconds,
+/// or of the ops if they take no time.
 void StageCutter::chooseCuts() {
   ArrayRef<double> sums = before.front();
   auto isNear = [&](size_t from, size_t to) {
@@ -60,7 +61,7 @@ void StageCutter::chooseCuts() {
   cuts.push_back(ops.size());
 }
 
-/// By the links between stages that follow each other.
+/// Prices cuts for the links between successive stages.
 void StageCutter::priceCuts() {
   std::map<CommunicationModel::StageLinks, unsigned> known;
   linksBefore.assign(plan.stages + 1, 0);

@@ -10,8 +10,8 @@
 
 namespace autopar {
 
-/// Cuts are numbers of ops of @step that come before them. StageCuts.cpp says
-/// which there are, Stages.cpp chooses among them.
+/// Cuts @step into stages. A cut is the number of ops before it. StageCuts.cpp
+/// finds the possible cuts; Stages.cpp chooses among them.
 class StageCutter {
 public:
   StageCutter(const ModelGraph &graph, SecondsAtPlaces opSeconds,
@@ -49,7 +49,8 @@ private:
     return computeSeconds(stage, from, to) + sentBefore(stage, from) +
            sentBefore(stage + 1, to);
   }
-  /// To the stage from the one before it, all that crosses the cut.
+  /// Returns the seconds to send all that crosses the cut from the stage before
+  /// to `stage`.
   double sentBefore(size_t stage, size_t cut) const {
     return cut == 0 || cut + 1 == cuts.size()
                ? 0
@@ -70,49 +71,51 @@ private:
 
   const ModelGraph &graph;
   SecondsAtPlaces opSeconds;
-  int64_t memoryLimit; // that was asked for
+  int64_t memoryLimit; // the limit that was asked for
   const Limits &limits;
   Plan &plan;
   StagePlaces places;
   CommunicationModel communication;
-  std::vector<int64_t> earliest;    // stage that each op can be in
+  std::vector<int64_t> earliest;    // per op, its earliest stage
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
-  /// Per kind of place and position the seconds of the ops before it that
+  /// Per kind of place and position, the seconds of the ops before it that
   /// depend on an input.
   std::vector<std::vector<double>> before;
   std::vector<int64_t> crossing; // bytes per position
   std::vector<int64_t> messages; // values per position
   std::vector<size_t> cuts;      // positions, the first and last included
-  /// Per stage which of those that differ the links are to the one before it.
+  /// Per stage, the number of the links to the stage before it; equal links
+  /// have equal numbers.
   std::vector<unsigned> linksBefore;
   std::vector<std::vector<double>> sendSeconds; // per links and cut
-  /// What the ops between two cuts need for themselves: bytes of the distinct
-  /// arguments that they read, seconds per kind of place of what depends on no
-  /// input and is repeated for them.
+  /// The needs of the ops between two cuts: bytes of the distinct arguments
+  /// that they read, and per kind of place the seconds of ops that depend on no
+  /// input and are repeated for them.
   struct Held {
     int64_t bytes = 0;
     llvm::SmallVector<double, 2> seconds;
   };
   std::vector<std::vector<Held>> runs; // per pair of cuts
-  /// What the ops between two neighbouring cuts need, each once.
+  /// One need of the ops between two neighbouring cuts.
   struct Need {
-    size_t before; // last cut up to which others needed it; 0: none did
-    int64_t bytes; // of an argument
-    std::optional<unsigned> op; // that is repeated
+    /// The last earlier cut up to which ops needed it, or 0 if none did.
+    size_t before;
+    int64_t bytes;              // of an argument
+    std::optional<unsigned> op; // the repeated op
   };
-  std::vector<std::vector<Need>> needs; // per cut, up to it
-  /// Last cut up to which an op needed it so far; 0: none did.
+  std::vector<std::vector<Need>> needs; // per cut, of the ops up to it
+  /// The last cut so far up to which an op needed it, or 0 if none did.
   std::vector<size_t> endOfOp, endOfValue;
-  /// Per kind of place: of all ops that depend on no input.
+  /// Per kind of place, the seconds of all ops that depend on no input.
   std::vector<double> repeatedSeconds;
-  /// Bytes of a device that a cut keeps from parameters.
+  /// Bytes of a device that parameters must leave free.
   int64_t kept = 0;
-  /// Of the cuts that were taken those that exceed the memory the least, where
-  /// none fits.
+  /// Of the cuts that were tried, those that exceed the memory the least. They
+  /// are used if none fits.
   std::vector<size_t> leastCuts;
   int64_t leastExcess = 0;
-  /// Per stage and position: ops before it that must not be in that stage.
+  /// Per stage and position, how many ops before it must not be in that stage.
   std::vector<std::vector<unsigned>> misplaced;
 };
 

@@ -11,7 +11,7 @@ namespace autopar {
 
 static bool isAlike(const Cluster &a, const Cluster &b) {
   if (a.devicesBefore != b.devicesBefore || a.nodesBefore != b.nodesBefore)
-    return false; // in another place of a group
+    return false; // they lie differently in a group
   return llvm::equal(
       a.nodes, b.nodes, [](const NodeGroup &x, const NodeGroup &y) {
         return x.count == y.count && x.devices == y.devices &&
@@ -30,7 +30,7 @@ StagePlaces::StagePlaces(const Cluster &cluster, const Pipeline &pipeline)
   bool hasGroups = !cluster.deviceGroups.empty() || !cluster.nodeGroups.empty();
   if (cluster.nodes.size() == 1 && !hasGroups &&
       (first.devices % devices == 0 || devices % first.devices == 0))
-    return; // all are alike
+    return; // all places are alike
   for (int64_t stage = 1; stage < stages; ++stage) {
     Cluster place = cluster.part(stage * devices, devices, atOnce);
     auto kind = llvm::find_if(
@@ -73,13 +73,13 @@ int64_t StagePlaces::nodeOf(int64_t stage) const {
 
 namespace {
 
-/// Until a micro-batch has come to as many stages of a node as it has cores, or
-/// has gone from them.
+/// The time in which a micro-batch has not yet reached as many stages of a node
+/// as the node has cores, or has already left some of them.
 struct Arrivals {
-  double idle = 0;                 // seconds of all cores
+  double idle = 0;                 // seconds, summed over cores
   double devices = 0, arrived = 0; // devices per core; seconds
 
-  /// To the next stage, in the order in which the micro-batch comes.
+  /// Moves the micro-batch to the next stage in its order.
   void at(double seconds, double devicesOfStage) {
     idle += std::max(1 - devices, 0.0) * (seconds - arrived);
     devices += devicesOfStage;
@@ -150,7 +150,7 @@ int64_t excessBytes(const Plan &plan, const StagePlaces &places,
   return excess;
 }
 
-/// Null where all stages are where the whole mesh is.
+/// Returns null if all places are of one kind: path costs are then prices, too.
 static ReshardCost priceAt(const StagePlaces &places, unsigned kind,
                            const Mesh &mesh) {
   if (places.kinds.size() == 1)

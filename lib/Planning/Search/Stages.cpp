@@ -1,13 +1,13 @@
 //===- Stages.cpp - A graph cut into pipeline stages ----------------------===//
 //
 // K micro-batches through stages of t_1, t_2, ... seconds (computing and
-// sending) take t_1 + t_2 + ... + (K - 1) * max t, or where steps overlap
-// K * max t (StagePlaces has stages that share cores, and what their cores
-// wait for; cuts do not look at that). For a bound on the
-// slowest stage a dynamic program finds the cuts with the least to send; bounds
-// are tried from the least possible upwards.
+// sending) take t_1 + t_2 + ... + (K - 1) * max t, or K * max t if steps
+// overlap. (StagePlaces prices stages that share cores and the waits of their
+// cores; cuts ignore both.) Given a bound on the slowest stage, a dynamic
+// program finds the cuts with the least seconds to send. Bounds are tried from
+// the least possible one upwards.
 //
-// Seconds are those at the place where a stage lies.
+// Seconds are those at the place of the stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// No op comes before what it reads, and pinned ones are where they are pinned.
+/// Finds the earliest stage of each op: it is not before the stages of its
+/// operands, and it is one that constraints allow.
 Error StageCutter::findEarliest() {
   earliest.assign(graph.ops.size(), 0);
   if (!limits.constraints)
@@ -54,7 +55,7 @@ Error StageCutter::findEarliest() {
   return Error::success();
 }
 
-/// In program order, ops that can be early first.
+/// Orders ops by their earliest stage, and then as in the program.
 void StageCutter::collectOps() {
   positionOf.assign(graph.ops.size(), 0);
   repeatedSeconds.assign(opSeconds.size(), 0);
@@ -85,7 +86,7 @@ void StageCutter::countMisplaced() {
   }
 }
 
-/// Adds what an op between the cuts `end` - 1 and `end` needs.
+/// Adds the needs of an op between the cuts `end` - 1 and `end`.
 void StageCutter::addNeeds(unsigned op, size_t end) {
   SmallVector<unsigned> open;
   auto add = [&](unsigned next) {
@@ -111,7 +112,8 @@ void StageCutter::addNeeds(unsigned op, size_t end) {
     }
 }
 
-/// The last stage also has what depends on no input, is returned and not read.
+/// Collects the needs of all cuts. Results of the step that depend on no input
+/// and that no op reads are computed in the last stage.
 void StageCutter::collectNeeds() {
   needs.resize(cuts.size());
   endOfOp.assign(graph.ops.size(), 0);
@@ -126,8 +128,8 @@ void StageCutter::collectNeeds() {
       addNeeds(value.producer, cuts.size() - 1);
 }
 
-/// Of what a run needs several times the first counts, before which nothing
-/// after its `from` needs it.
+/// Adds up the needs of each run of ops. A need that occurs several times in a
+/// run counts at its first place, before which no op after `from` needs it.
 void StageCutter::measureRuns() {
   collectNeeds();
   for (size_t from = 0; from < cuts.size(); ++from) {
@@ -147,7 +149,8 @@ void StageCutter::measureRuns() {
   }
 }
 
-/// The cuts with the least to send under which no stage takes longer.
+/// Returns the cuts with the least seconds to send under which no stage takes
+/// more than `bound`.
 std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
   size_t stages = plan.stages, last = cuts.size() - 1;
   std::vector<std::vector<double>> cost(
@@ -158,7 +161,8 @@ std::optional<std::vector<size_t>> StageCutter::cutWithin(double bound) const {
   for (size_t stage = 1; stage <= stages; ++stage)
     for (size_t to = stage; to <= last; ++to)
       for (size_t from = to; from-- > stage - 1;) {
-        // Loads grow backwards; what is sent at `from` may differ.
+        // The seconds of ops grow as `from` goes back; those to send may
+        // shrink.
         ArrayRef<double> sums = before[places.kindOf[stage - 1]];
         if (sums[cuts[to]] - sums[cuts[from]] > bound)
           break;
@@ -196,8 +200,8 @@ double StageCutter::leastBound() const {
   return high;
 }
 
-/// What depends on no input follows the first stage that reads it; what none
-/// reads is in the last.
+/// Writes the stages of all ops. Ops that depend on no input are in the first
+/// stage that reads them, or in the last stage if none does.
 void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   for (size_t stage = 0; stage + 1 < chosen.size(); ++stage)
     for (size_t p = cuts[chosen[stage]]; p < cuts[chosen[stage + 1]]; ++p)
@@ -213,8 +217,9 @@ void StageCutter::writeStages(ArrayRef<size_t> chosen) {
   }
 }
 
-/// As `load` has it, but with each message from the stage that sends it to one
-/// that reads it, which is more where a value passes several cuts.
+/// Predicts the seconds of a step from loads as in `load`, but with each
+/// message counted at its sender and at its reader. That is more where a value
+/// passes several cuts.
 void StageCutter::predictStep(ArrayRef<size_t> chosen) {
   std::vector<double> messageSeconds(plan.stages, 0);
   for (const StageMessage &message : messagesOf(graph, plan, communication)) {
@@ -245,7 +250,7 @@ Error StageCutter::noCut() const {
       limits.constraints->file + ": take fewer stages or a higher limit");
 }
 
-/// Of so many places.
+/// Returns in how many ways `count` of `places` can be chosen.
 static double waysToChoose(size_t places, size_t count) {
   double ways = 1;
   for (size_t i = 0; i < count; ++i)
@@ -253,8 +258,8 @@ static double waysToChoose(size_t places, size_t count) {
   return ways;
 }
 
-/// All cuts where there are few; else those of the dynamic program under some
-/// bounds.
+/// Returns all cuts if there are few, else those that the dynamic program finds
+/// under some bounds.
 std::vector<std::vector<size_t>> StageCutter::promisingCuts() const {
   constexpr double kFewCuts = 20;
   std::vector<std::vector<size_t>> list;
@@ -289,7 +294,7 @@ void StageCutter::take(ArrayRef<size_t> chosen) {
   predictMemory(graph, plan);
 }
 
-/// Leaves in the plan the fastest of the promising cuts that fits, if any;
+/// Writes the fastest promising cuts that fit, if any, to the plan. Returns
 /// false if there are no cuts.
 bool StageCutter::tryCuts() {
   std::vector<std::vector<size_t>> list = promisingCuts();
@@ -326,7 +331,7 @@ Error StageCutter::run() {
   chooseCuts();
   priceCuts();
   measureRuns();
-  // Parameters are not all that a stage holds.
+  // Each try keeps more memory free, because a stage holds not only parameters.
   constexpr unsigned kTries = 4;
   for (unsigned attempt = 0; attempt < kTries && tryCuts(); ++attempt) {
     int64_t excess = excessBytes(plan, places, memoryLimit);

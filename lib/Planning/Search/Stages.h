@@ -10,16 +10,17 @@
 
 namespace autopar {
 
-/// Per kind of place of stages (StagePlaces) the seconds of each op, once.
+/// For each kind of place of stages (StagePlaces), the seconds of each op,
+/// once.
 using SecondsAtPlaces = llvm::ArrayRef<std::vector<double>>;
 
-/// Cuts the ops of @step, in program order, into plan.stages runs of ops, by a
-/// dynamic program over their seconds (in one micro-batch), what crosses each
-/// cut, and the parameters of each stage. Ops that `limits` pins to a
-/// stage, and what depends on them, come later in that order. Fills in stages
-/// and predictions of `plan`: of the cuts that promise most, the fastest that
-/// fits, or else that exceeds the memory the least. memoryLimit 0: what the
-/// devices of each stage have.
+/// Cuts the ops of @step, in program order, into plan.stages runs by a dynamic
+/// program. It weighs the seconds of ops (in one micro-batch), the bytes that
+/// cross each cut, and the parameters of each stage. Ops that `limits` pins to
+/// a stage, and ops that depend on them, come later in that order. Writes
+/// stages and predictions to `plan`: those of the fastest of the most promising
+/// cuts that fit the memory, or else of the cuts that exceed it the least.
+/// `memoryLimit` 0: the memory of the devices.
 llvm::Error cutStages(const ModelGraph &graph, SecondsAtPlaces opSeconds,
                       int64_t memoryLimit, const Limits &limits, Plan &plan);
 

@@ -48,7 +48,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
   return std::move(result);
 }
 
-/// Applies the constraints, what is stored and the decisions that are kept.
+/// Applies the constraints, the stored tensors and the kept decisions.
 Error TrialProblem::limit() {
   const PlanRequest &request = settings.request;
   if (request.constraints.empty())
@@ -75,8 +75,9 @@ SolvedTrial TrialProblem::solve(double secondsToBeat) {
 
 double TrialProblem::leastOfStages(double secondsToBeat) const {
   if (question.limits.constraints)
-    return 0; // stages may have ops in another order
-  constexpr int64_t kMostLinks = 1 << 20; // between stages, to look at
+    return 0; // stages may order the ops differently
+  // The most links between stages to look at.
+  constexpr int64_t kMostLinks = 1 << 20;
   if (trial.candidate.stages * trial.cluster.deviceCount() > kMostLinks)
     return 0;
   StagePlaces places(trial.cluster, trial.pipeline());
@@ -91,7 +92,7 @@ double TrialProblem::leastOfStages(double secondsToBeat) const {
       leastOfSlowestStage(costs, (secondsToBeat - alone) / ofSlowest));
 }
 
-/// Says into how many micro-batches the batch was cut when no plan was found.
+/// Adds the number of micro-batches to the message of an error.
 static Error withMicroBatches(Error error, int64_t microBatches) {
   if (microBatches == 1 || error.isA<NotEnoughMemory>() ||
       error.isA<NothingCheaper>())
@@ -100,7 +101,8 @@ static Error withMicroBatches(Error error, int64_t microBatches) {
                            Twine(microBatches) + " micro-batches");
 }
 
-/// Keeps the bound of an error of the solver, and says why there are no stages.
+/// Keeps the lower bound of an error of the solver. Returns the reason if no
+/// choice could be cut into stages.
 Error TrialProblem::explain(Error error) {
   return handleErrors(
       withMicroBatches(std::move(error), trial.microBatches),
@@ -110,7 +112,7 @@ Error TrialProblem::explain(Error error) {
       },
       [&](std::unique_ptr<NotEnoughMemory> what) {
         lowerBound = what->lowerBound;
-        // Nothing was cut into stages, which may have a reason of its own.
+        // No choice could be cut into stages, which may have its own reason.
         const std::string &complaint = evaluator->complaint();
         return what->leastBytes > 0 || complaint.empty()
                    ? Error(std::move(what))
@@ -118,7 +120,8 @@ Error TrialProblem::explain(Error error) {
       });
 }
 
-/// Without stages: it is no better than what is known.
+/// Returns an estimate of the plan whose ops have no stages yet. It is used
+/// only if even the estimate does not beat the best plan.
 Plan TrialProblem::estimatedPlan(const Solution &solution) const {
   Plan plan = emptyPlan(trial);
   built->writePlan(solution, plan);

@@ -8,7 +8,7 @@
 
 namespace autopar {
 
-/// What all trials of a search have in common.
+/// The settings that all trials of a search share.
 struct TrialSettings {
   const ModelGraph &graph;
   const PlanRequest &request;
@@ -16,33 +16,35 @@ struct TrialSettings {
   std::shared_ptr<SharedWork> shared;
 };
 
-/// What solving a trial's problem came to.
+/// The result of solving the problem of a trial.
 struct SolvedTrial {
   llvm::Expected<Plan> plan;
-  double lowerBound = kIllegal;    // no plan of its mesh takes less
-  bool memoryBinds = false;        // with more memory it would do better
-  double secondsToBeat = kIllegal; // a plan that takes as much is of no use
+  double lowerBound = kIllegal;    // no plan of the mesh takes less
+  bool memoryBinds = false;        // more memory would allow a better plan
+  double secondsToBeat = kIllegal; // only faster plans are of use
   bool isRough = false;            // Solver::isRough
 };
 
-/// What is asked of a trial and the problem that this is. Of other trials it
-/// knows the seconds to beat alone, so that each may be on a thread of its own.
+/// The problem of a trial and its solver. A problem depends on other trials
+/// only through the seconds to beat, so each may be solved on a thread of its
+/// own.
 class TrialProblem {
 public:
-  /// An error where the trial has no plan that takes less than `secondsToBeat`.
-  /// Settings and trial must outlive the problem.
+  /// Returns an error if the trial has no plan that takes less than
+  /// `secondsToBeat`. Settings and trial must outlive the problem.
   static llvm::Expected<std::unique_ptr<TrialProblem>>
   build(const TrialSettings &settings, const Trial &trial,
         double secondsToBeat);
 
-  /// A first look at what it promises, kept as outlook().
+  /// Estimates quickly how good a plan may be and keeps the answer as
+  /// outlook().
   void look(double secondsToBeat) { seen = solver->look(secondsToBeat); }
   const Solver::Outlook &outlook() const { return seen; }
   SolvedTrial solve(double secondsToBeat);
-  /// No plan of several stages takes less, wherever they are cut. A bound of
-  /// all that has been found, `secondsToBeat` at most.
+  /// Returns a lower bound on the seconds of all plans with these stages,
+  /// wherever they are cut. It is `secondsToBeat` at most.
   double leastOfStages(double secondsToBeat) const;
-  /// What is solved.
+  /// Returns the problem that is solved.
   const Problem &problem() const { return built->problem; }
 
 private:
@@ -62,7 +64,7 @@ private:
   std::unique_ptr<PlanEvaluator> evaluator;
   std::unique_ptr<Solver> solver;
   Solver::Outlook seen = {};
-  double lowerBound = kIllegal; // of what was solved
+  double lowerBound = kIllegal; // of the solved problem
 };
 
 } // namespace autopar

@@ -76,13 +76,13 @@ Expected<const OpDemands &> demandsOf(const ModelGraph &graph,
   for (const auto &[axis, name] :
        zip_equal(trial.candidate.axes, trial.candidate.names)) {
     names += ", " + stringifyStrategy(name).str();
-    if (name != StrategyName::Auto) // which demands nothing
+    if (name != StrategyName::Auto) // `auto` demands nothing
       names += "=" + std::to_string(axis.size);
   }
   return shared.demands(graph, names, [&] { return demandsOf(graph, trial); });
 }
 
-/// The meshes that the request, its constraints included, allows.
+/// Returns the meshes that the request and its constraints allow.
 static Expected<std::vector<MeshCandidate>>
 candidatesOf(const ModelGraph &graph, PlanRequest request) {
   Expected<SmallVector<MeshAxis>> pinned = pinnedMesh(request.constraints);
@@ -114,22 +114,22 @@ candidatesOf(const ModelGraph &graph, PlanRequest request) {
   return candidates;
 }
 
-/// Whether meshes are the search's to choose.
+/// Returns whether the search may choose meshes.
 static bool isMeshSearched(const PlanRequest &request) {
   return request.strategies == ArrayRef(StrategyName::Auto) &&
          request.mesh.empty() &&
          cantFail(pinnedMesh(request.constraints)).empty();
 }
 
-/// Parts of the cluster that may do better than all of it, or as well: nodes of
-/// one kind, which wait for no slower device; where the fewest devices are
-/// asked for, fewer nodes, and fewer devices of one node.
+/// Returns parts of the cluster that may be as fast as all of it: nodes of one
+/// kind, which wait for no slower device; and, if the fewest devices are asked
+/// for, fewer nodes, and fewer devices of one node.
 static std::vector<Cluster> partsOf(const PlanRequest &request) {
   std::vector<Cluster> parts;
-  int64_t first = 0; // device of the nodes
+  int64_t first = 0; // the first device of the group
   auto add = [&](int64_t devices) {
     Cluster &part = parts.emplace_back(request.cluster.part(first, devices));
-    part.nodes.front().partShare = 0; // nothing works beside it
+    part.nodes.front().partShare = 0; // no other part works
   };
   for (const NodeGroup &group : request.cluster.nodes) {
     int64_t count = group.count, devices = group.devices;
@@ -145,8 +145,8 @@ static std::vector<Cluster> partsOf(const PlanRequest &request) {
   return parts;
 }
 
-/// Whether stages let each device do as much as it can: of a cluster of several
-/// kinds of nodes each stage has devices of one kind.
+/// Returns whether every stage gets devices of one kind, so that no device
+/// waits for slower ones. The cluster must have several kinds of nodes.
 static bool evensOut(const Cluster &cluster, int64_t stages) {
   int64_t devices = cluster.deviceCount() / stages;
   return cluster.nodes.size() > 1 &&
@@ -155,7 +155,7 @@ static bool evensOut(const Cluster &cluster, int64_t stages) {
          });
 }
 
-/// Of one cluster or part.
+/// Adds the trials of one cluster or part of a cluster.
 static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
                        std::vector<Trial> &trials) {
   Expected<std::vector<MeshCandidate>> candidates =
@@ -186,8 +186,8 @@ static Error addTrials(const ModelGraph &graph, const PlanRequest &request,
   return Error::success();
 }
 
-/// Meshes of one long axis come after those of several alike; those that split
-/// the batch and those that are free to do so take turns.
+/// Sorts meshes by their longest axis. Meshes that split the batch and those
+/// that are free to do so take turns.
 static void sortEvenFirst(std::vector<Trial> &trials) {
   auto longest = [](const Trial &trial) {
     int64_t size = 1;
@@ -222,18 +222,19 @@ double leastShare(const Trial &trial) {
 
 namespace {
 
-/// What the ops of @step do, said once of those that do the same.
+/// The work of the ops in @step. Ops with the same work are stored once.
 class StepWork {
 public:
   explicit StepWork(const ModelGraph &graph);
-  /// No plan of the trial takes less.
+  /// Returns a lower bound on the seconds of all plans of the trial.
   double leastSeconds(const Trial &trial) const;
 
 private:
   struct OpWork {
     const GraphOpFacts *facts;
     bool launches;
-    SmallVector<int64_t, 2> held; // bytes of what it reads that is held anyway
+    // The bytes of its operands that are held in memory in any case.
+    SmallVector<int64_t, 2> held;
     bool operator<(const OpWork &o) const {
       return std::tie(facts, launches, held) <
              std::tie(o.facts, o.launches, o.held);
@@ -270,7 +271,7 @@ double StepWork::leastSeconds(const Trial &trial) const {
   double devices = double(trial.cluster.deviceCount()) /
                    double(stages * replicasOf(trial.candidate));
   StagePlaces places(trial.cluster, trial.pipeline());
-  std::vector<DeviceType> types; // of which each stage has the slowest
+  std::vector<DeviceType> types; // the slowest device of each place
   for (const Cluster &place : places.kinds)
     types.push_back(place.slowest());
   std::vector<double> secondsOfKind;
@@ -300,9 +301,11 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
   if (isMeshSearched(request))
     for (Cluster &part : partsOf(request)) {
       smaller.cluster = std::move(part);
-      consumeError(addTrials(graph, smaller, trials)); // it is none to try
+      // such a part is not tried
+      consumeError(addTrials(graph, smaller, trials));
     }
-  // Of equally good plans that of the most devices, or the fewest.
+  // Of equally good plans, the search keeps that of the most devices, or of the
+  // fewest if these are asked for.
   for (auto [index, trial] : enumerate(trials))
     trial.index = request.fewestDevices ? trials.size() - index : index;
   StepWork work(graph);
@@ -335,7 +338,7 @@ static void addLike(const Trial &best, const MeshCandidate &candidate,
 static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
                           const StepWork &work, const Trial &best,
                           std::vector<Trial> &trials) {
-  constexpr size_t kCounts = 2; // of micro-batches
+  constexpr size_t kCounts = 2; // numbers of micro-batches
   auto add = [&](const MeshCandidate &candidate, int64_t microBatches) {
     addLike(best, candidate, microBatches, request, work, trials);
   };
@@ -357,12 +360,12 @@ static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
       continue;
     }
     if (best.objective == Objective::Throughput) {
-      // The fewest have the least overhead, and no stage waits for others.
+      // Few micro-batches have the least overhead, and no stage waits.
       for (int64_t count : ArrayRef(*counts).take_front(kCounts))
         add(staged, count);
       continue;
     }
-    // One micro-batch would leave all stages but one idle.
+    // With one micro-batch only one stage would work at a time.
     erase_if(*counts, [](int64_t count) { return count == 1; });
     for (int64_t count : ArrayRef(*counts).take_back(kCounts))
       add(staged, count);

@@ -10,16 +10,18 @@ namespace autopar {
 
 class SharedWork;
 
-/// One mesh of a cluster or a part of it, with a number of stages and
+/// A mesh on a cluster or a part of it, with a number of stages and of
 /// micro-batches.
 struct Trial {
   Cluster cluster;
   MeshCandidate candidate;
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
-  unsigned index = 0; // of equally good plans the lowest's is kept
-  /// No plan of the trial is below: all of a stage's devices share each op's
-  /// work and the weights that it reads, and none communicates.
+  /// Of equally good plans the search keeps that of the lowest index.
+  unsigned index = 0;
+  /// A lower bound on the seconds of all plans of the trial. It assumes that
+  /// all devices of a stage share the work of each op and the weights that it
+  /// reads, and that no device communicates.
   double leastSeconds = 0;
 
   Pipeline pipeline() const {
@@ -27,35 +29,38 @@ struct Trial {
   }
 };
 
-/// What the request, its constraints included, allows: the whole cluster in one
-/// stage first, and the most even meshes of it. What they find is near the
-/// best, so that it cuts off the others soon: of these what promises most comes
-/// first, and last resorts at the end.
+/// Returns the trials that the request and its constraints allow. First come
+/// those of the whole cluster in one stage, the most even meshes before others:
+/// their plans are often near the best, so they cut off others early. Then come
+/// the other trials, those with the least `leastSeconds` first, and last
+/// resorts at the end.
 llvm::Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
                                             const PlanRequest &request);
 
-/// What the request allows of meshes like those of `centers`, one after the
-/// other, with more replicas or stages, and like that of `toShorten` with one
-/// axis shorter by any factor (of one stage, unless the fewest devices are
-/// asked for); none where the request fixes the mesh.
+/// Returns the allowed trials whose meshes are like those of `centers`, with
+/// more replicas or stages, one center after the other. Then follow meshes like
+/// that of `toShorten` with one axis shorter by any factor (only for one stage,
+/// unless the fewest devices are asked for). Returns none if the request fixes
+/// the mesh.
 std::vector<Trial> neighbours(const ModelGraph &graph,
                               const PlanRequest &request,
                               llvm::ArrayRef<Trial> centers,
                               const Trial *toShorten = nullptr);
 
-/// The time axis first; an axis of one device where a stage
-/// has no other.
+/// Returns the mesh of a trial. The time axis comes first. If a stage has no
+/// other axis, an axis of one device is added.
 Mesh meshOf(const Trial &trial);
 
-/// `x=4, y=2, 3 stages`, and which part it is of the `whole` cluster.
+/// Returns a name such as `x=4, y=2, 3 stages`, which also tells the part of
+/// the cluster `whole` that the trial uses.
 std::string nameOf(const Trial &trial, const Cluster &whole);
 
-/// What each axis demands of each op. An axis whose name nobody can follow is
-/// an error.
+/// Returns what each axis demands of each op, or an error if no op can follow
+/// the name of an axis.
 llvm::Expected<const OpDemands &>
 demandsOf(const ModelGraph &graph, const Trial &trial, SharedWork &shared);
 
-/// StagePlaces::leastShare.
+/// Returns StagePlaces::leastShare of the trial.
 double leastShare(const Trial &trial);
 
 } // namespace autopar

@@ -7,8 +7,9 @@ using namespace llvm;
 
 namespace autopar {
 
-/// A sharding that a value can have for its users: no interval; over
-/// micro-batches no partial value, and nothing of what is there once.
+/// Adds a sharding as a candidate that users of a value may read. Intervals are
+/// removed. A value that is partial over micro-batches is no candidate, and a
+/// value that exists once for all of them is not split over time.
 void ProblemBuilder::offer(unsigned valueClass, Sharding sharding) {
   for (DimSharding &dim : sharding.dims)
     dim.interval = std::nullopt;
@@ -25,8 +26,8 @@ void ProblemBuilder::offer(unsigned valueClass, Sharding sharding) {
     candidates[valueClass].push_back(std::move(sharding));
 }
 
-/// The largest dimension over all devices: the least memory for a parameter
-/// that every user wants whole.
+/// Returns the sharding that splits the largest dimension over all devices. It
+/// takes the least memory for a parameter that every user wants whole.
 static Sharding fullySplit(const GraphValue &value, const Mesh &mesh) {
   Sharding sharding = Sharding::replicated(value.shape.size());
   if (value.shape.empty())
@@ -38,14 +39,13 @@ static Sharding fullySplit(const GraphValue &value, const Mesh &mesh) {
   return sharding;
 }
 
-/// Leaves what constraints allow: candidates as they are, or with what is
-/// pinned put in its place.
+/// Keeps the candidates that constraints allow, each changed to what is pinned.
 Error ProblemBuilder::limitCandidates(unsigned valueClass) {
   const GraphValue &value = firstValue(valueClass);
   const ValueLimit &limit = limits.values[classes.firstValue[valueClass]];
   if (limit.empty())
     return Error::success();
-  // Beside what the value's ops know: each dimension over each axis.
+  // Candidates that no op proposes are added: each dimension over each axis.
   std::vector<Sharding> known = std::move(candidates[valueClass]),
                         wider = known;
   wider.push_back(Sharding::replicated(value.shape.size()));
@@ -74,7 +74,7 @@ Error ProblemBuilder::addCandidates(unsigned valueClass) {
       const Sharding &sharding =
           shardingAt(key, kindOf(key.op).strategies[strategy]);
       offer(valueClass, endPartial(sharding));
-      // What is read from a file or kept from setup comes in blocks.
+      // A value that is read from a file or kept from setup is not partial.
       if (!key.result && !sharding.partial.empty() &&
           value.source == ValueSource::Op && !value.persistent && !value.isNext)
         offer(valueClass, sharding);
@@ -92,8 +92,8 @@ bool ProblemBuilder::allows(unsigned valueClass,
          limits.values[classes.firstValue[valueClass]].allows(sharding, mesh);
 }
 
-/// A state and its next value, which are one node, get the candidates of both
-/// that constraints allow both.
+/// A state and its next value are one node. Its candidates are those of both
+/// values that the constraints allow for both.
 Error ProblemBuilder::shareCandidates() {
   for (const std::vector<unsigned> &members : folded.stateSets) {
     std::vector<Sharding> shared;

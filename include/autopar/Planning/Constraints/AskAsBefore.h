@@ -8,15 +8,16 @@
 
 namespace autopar {
 
-/// The request with what it leaves open as entries before this one have it:
-/// devices and mesh; then as the old plan has it: strategy, mesh or, for
-/// another number of devices, the names of its axes, micro-batches. An error if
-/// the old plan is of quite another model.
+/// Completes a request. Devices and mesh that it leaves open are those of the
+/// entries before this one. What is still open is taken from the old plan:
+/// strategy, micro-batches, and the mesh or, for another number of devices, the
+/// names of its axes. Returns an error if the old plan is of a model that has
+/// little in common with this one.
 llvm::Expected<PlanRequest> askAsBefore(const PlanRequest &request,
                                         const ModelGraph &graph);
 
-/// The limits of what a request of askAsBefore asks for: its constraints, and
-/// what entries before this one store.
+/// Returns the limits that a request of askAsBefore demands: its constraints,
+/// and the tensors that entries before this one store.
 llvm::Expected<Limits> demandedLimits(const PlanRequest &request,
                                       const ModelGraph &graph, const Mesh &mesh,
                                       int64_t stages);

@@ -8,15 +8,16 @@
 
 namespace autopar {
 
-/// Whether a mesh (of one stage's devices) with so many stages is allowed.
+/// Returns whether the constraints allow the mesh `axes` for the devices of one
+/// stage together with this number of stages.
 bool allowsMesh(const Constraints &constraints, llvm::ArrayRef<MeshAxis> axes,
                 int64_t stages);
-/// Axes that a constraint pins, `layer` among them; empty: none does. An error
-/// where two differ.
+/// Returns the axes that a constraint pins, `layer` among them; empty if none
+/// does. Returns an error if two constraints pin different axes.
 llvm::Expected<llvm::SmallVector<MeshAxis>>
 pinnedMesh(const Constraints &constraints);
 
-/// Whether a finished plan meets the constraints.
+/// Checks that a finished plan meets the constraints.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph,
                    const Constraints &constraints);
 

@@ -1,8 +1,9 @@
 //===- Demands.h - What a named strategy asks of each op ------------------===//
 //
 // `data`, `row`, `column`, ... are demands on the plan: every op that a name
-// covers and that can follow is split so. No op is named here: what covers what
-// follows from rules, kernel classes and where values come from.
+// covers and that can follow is split as the name says. This code names no op:
+// sharding rules, kernel classes and the sources of values tell which ops a
+// name covers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,35 +27,37 @@ enum class StrategyName {
   Layer,
 };
 llvm::StringRef stringifyStrategy(StrategyName name);
-/// `data,tensor`
+/// Returns the names as the command line has them, such as `data,tensor`.
 std::string stringifyStrategies(llvm::ArrayRef<StrategyName> names);
-/// The inverse; the error lists the names.
+/// Parses a text such as `data,tensor`. An error lists the known names.
 llvm::Expected<llvm::SmallVector<StrategyName>>
 parseStrategies(llvm::StringRef text);
 
-/// What the sub-axes of one axis have to do in an op: one of these choices.
-/// None listed: the search decides.
+/// The choices that an op has for the sub-axes of one axis: each must make one
+/// of these. If the list is empty, the search decides.
 using AxisDemand = llvm::SmallVector<Choice, 2>;
-/// Per axis of the mesh.
+/// The demand on one op, per axis of the mesh.
 using OpDemand = llvm::SmallVector<AxisDemand>;
 
-/// What is demanded of each op, and what tells ops apart: that, and what passes
+/// The demands on all ops, and marks that tell ops apart. Two ops have the same
+/// mark if the same is demanded of them and the same operands and results pass
 /// through memory.
 struct OpDemands {
   OpDemands(const ModelGraph &graph, std::vector<OpDemand> ofOps);
 
   std::vector<OpDemand> ofOps;
-  std::vector<unsigned> marks; // per op, alike for those that are alike
+  std::vector<unsigned> marks; // equal for equal ops
 };
 
-/// What `name` demands of each op along an axis of `parts` devices.
+/// Returns what `name` demands of each op along an axis of `parts` devices.
 std::vector<AxisDemand> demandsOf(const ModelGraph &graph, StrategyName name,
                                   int64_t parts);
 
-/// Whether some op follows.
+/// Returns whether at least one op follows.
 bool anyFollows(llvm::ArrayRef<AxisDemand> demands);
 
-/// `"data" cannot be followed by any op of this model; "row", ... can`.
+/// Returns an error: no op of the model can follow `name`. Its message lists
+/// the strategies that can be followed.
 llvm::Error cannotFollow(const ModelGraph &graph, StrategyName name,
                          int64_t parts);
 

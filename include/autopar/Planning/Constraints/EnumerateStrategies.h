@@ -9,12 +9,13 @@
 
 namespace autopar {
 
-/// Every legal assignment in which each axis does nothing, splits one factor
-/// (with as many of its sub-axes, major first, as the factor allows), or passes
-/// a partial; of those that `limit` allows, the ones that meet the most of
-/// `demand`. Limited sub-axes of an axis choose for themselves, its other
-/// sub-axes together. Sub-axes of the time axis only split, and neither reduced
-/// nor decomposed factors. The first does the least.
+/// Returns every legal assignment that `limit` allows and that meets as much of
+/// `demand` as any other. In an assignment each axis does nothing, splits one
+/// factor (with as many of its sub-axes, major first, as the factor allows), or
+/// passes a partial. A sub-axis that `limit` restricts chooses alone; the other
+/// sub-axes of its axis choose together. Sub-axes of the time axis may only
+/// split factors, and none that are reduced or decomposed. The first assignment
+/// does the least.
 std::vector<OpStrategy> enumerateStrategies(const ShardingRule &rule,
                                             const Mesh &mesh,
                                             const OpDemand &demand,

@@ -1,8 +1,9 @@
 //===- KeepDecisions.h - What still holds of an old plan ------------------===//
 //
-// `autopar plan --from OLD.json`: decisions of a plan of another size, cluster,
-// precision or model. Ops and tensors are found by name, axes too; what fits
-// becomes limits of the search (Constraints.h), the rest is searched.
+// `autopar plan --from OLD.json` keeps decisions of a plan for another size,
+// cluster, precision or model. Ops, tensors and axes are matched by name.
+// Decisions that fit become limits of the search (Constraints.h); the search
+// makes the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +17,26 @@ namespace autopar {
 
 enum class DecisionKind { Op, Tensor, Stage };
 
-/// Decisions of one kind that are not kept, or not over one axis, for one
-/// reason.
+/// Decisions of one kind that were dropped, or dropped for one axis, for the
+/// same reason.
 struct DroppedDecisions {
   DecisionKind kind;
-  std::string why; // of the first
+  std::string why; // for the first one
   unsigned count = 0;
-  llvm::SmallVector<std::string, 3> names; // of the first few
+  llvm::SmallVector<std::string, 3> names; // the first few
 };
 
 struct KeptDecisions {
-  unsigned ops = 0, values = 0, stages = 0; // of which nothing was dropped
-  unsigned newOps = 0, newValues = 0;       // that the old plan has not
+  /// The numbers of ops, values and stages of which nothing was dropped.
+  unsigned ops = 0, values = 0, stages = 0;
+  /// The numbers of ops and values that the old plan does not have.
+  unsigned newOps = 0, newValues = 0;
   std::vector<DroppedDecisions> dropped;
 };
 
-/// Narrows `limits`, which are demandedLimits, to what fits of the old plan;
-/// nothing if there is none. `request` is one of askAsBefore.
+/// Narrows `limits`, which demandedLimits returned, to the decisions of the old
+/// plan that fit. Does nothing if there is no old plan. `request` is one of
+/// askAsBefore.
 KeptDecisions keepDecisions(const PlanRequest &request, const ModelGraph &graph,
                             const Mesh &mesh, int64_t stages, Limits &limits);
 

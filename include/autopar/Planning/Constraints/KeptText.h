@@ -7,12 +7,14 @@
 
 namespace autopar {
 
-/// Where the old plan answers the same request of the same model and decides
-/// the same, the new one gets the old one's bound, which is of a search that
-/// was free.
+/// Copies the lower bound of the old plan to the new one if the old plan
+/// answers the same request for the same model and makes the same decisions.
+/// The bound of the old plan is better: its search was free to decide
+/// otherwise.
 void takeBound(Plan &plan, const Plan &old);
 
-/// Lines for the plan's table: what was kept, what was dropped and why.
+/// Returns lines for the plan's table: what was kept, and what was dropped and
+/// why.
 std::string describeKept(const PlanRequest &request, const ModelGraph &graph,
                          const Plan &plan);
 

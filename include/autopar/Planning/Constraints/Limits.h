@@ -8,9 +8,9 @@
 
 namespace autopar {
 
-/// What one sub-axis may do in an op.
+/// The choices that one sub-axis has in an op.
 struct SubAxisLimit {
-  std::optional<llvm::SmallVector<Choice, 2>> only; // nullopt: anything
+  std::optional<llvm::SmallVector<Choice, 2>> only; // nullopt: any choice
   llvm::SmallVector<Choice, 2> never;
   bool allows(const Choice &choice) const {
     return (!only || llvm::is_contained(*only, choice)) &&
@@ -20,16 +20,18 @@ struct SubAxisLimit {
 
 struct OpLimit {
   llvm::SmallVector<SubAxisLimit> subAxes; // empty: no limit
-  llvm::SmallVector<unsigned> from;        // places in Constraints::list
+  llvm::SmallVector<unsigned> from;        // indices of Constraints::list
   bool allows(const Assignment &assignment) const;
 };
 
-/// A ShardingPattern for one value: per dimension its sub-axes, or nullopt.
+/// A ShardingPattern for one value: for each dimension its sub-axes, or nullopt
+/// if it may be split in any way.
 struct ShardingLimit {
   llvm::SmallVector<std::optional<llvm::SmallVector<unsigned, 2>>> dims;
   llvm::SmallVector<Partial, 2> partial; // ordered by sub-axis
   unsigned from = 0;
-  /// Whether `sharding`, its time sub-axes aside, is so.
+  /// Returns whether `sharding`, without its time sub-axes, is as this limit
+  /// says.
   bool matches(const Sharding &sharding, const Mesh &mesh) const;
 };
 
@@ -37,7 +39,7 @@ struct ValueLimit {
   llvm::SmallVector<ShardingLimit, 1> pins, forbids;
   bool empty() const { return pins.empty() && forbids.empty(); }
   bool allows(const Sharding &sharding, const Mesh &mesh) const;
-  /// `sharding` with all that the pins say put in its place.
+  /// Returns `sharding` changed to what the pins demand.
   Sharding fit(Sharding sharding, const Mesh &mesh) const;
 };
 
@@ -50,18 +52,20 @@ struct StageLimit {
   }
 };
 
-/// Limits of every op and value of a graph on one mesh. Empty lists: none.
+/// The limits of all ops and values of a graph on one mesh. Lists are empty if
+/// there are no limits.
 struct Limits {
   const Constraints *constraints = nullptr;
   std::vector<OpLimit> ops;
   std::vector<ValueLimit> values;
   std::vector<StageLimit> stages; // per op
-  /// Text that differs for ops whose own limits or those of their operands and
-  /// results differ; "" without any.
+  /// Returns a text that differs between ops whose limits differ, or whose
+  /// operands and results have different limits; "" if there are no limits.
   std::string markOf(const ModelGraph &graph, unsigned op) const;
 };
 
-/// No assignment of the op is left. The message says what it could do.
+/// Returns an error for an op that has no assignment left. Its message says
+/// which assignments the op has without the limits.
 llvm::Error cannotMeet(const Limits &limits, const ModelGraph &graph,
                        unsigned op, const Mesh &mesh);
 llvm::Error cannotShard(const Limits &limits, const GraphValue &value,

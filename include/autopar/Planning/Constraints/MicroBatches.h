@@ -7,14 +7,15 @@
 
 namespace autopar {
 
-/// What each op does along the time axis so that the step runs in
-/// micro-batches: what carries the batch splits it, but for what an op needs of
-/// all micro-batches at once. An error where that is everything.
+/// Returns what each op does along the time axis so that the step runs in
+/// micro-batches: ops that carry the batch split it, except for values that an
+/// op needs from all micro-batches at once. Returns an error if no op can split
+/// the batch.
 llvm::Expected<std::vector<AxisDemand>>
 microBatchDemands(const ModelGraph &graph, int64_t microBatches);
 
-/// Numbers of micro-batches to try for so many stages; `pinned` alone unless 0.
-/// An error lists the batch's divisors.
+/// Returns the numbers of micro-batches to try for `stages`, or `pinned` alone
+/// unless it is 0. An error lists the divisors of the batch.
 llvm::Expected<llvm::SmallVector<int64_t>>
 microBatchCounts(const ModelGraph &graph, int64_t stages, int64_t pinned);
 

@@ -14,34 +14,38 @@ namespace autopar {
 
 class StoredTensors;
 
-/// A plan whose decisions are kept where they fit.
+/// A plan whose decisions are kept as far as they fit.
 struct OldPlan {
-  std::string file; // what messages call it
+  std::string file; // the name for messages
   Plan plan;
 };
 
 /// The options of `autopar compile` and `autopar plan` that shape a plan.
 struct PlanRequest {
-  Cluster cluster; // without nodes: as a plan file says
+  Cluster cluster; // without nodes: that of the plan file
   llvm::SmallVector<StrategyName> strategies{StrategyName::Auto};
-  /// Axes fixed by the user, `layer` among them; empty: searched.
+  /// The axes that the user fixed, `layer` among them. If it is empty, the
+  /// search chooses them.
   llvm::SmallVector<MeshAxis> mesh;
-  /// Names of axes whose sizes are searched; empty: as `mesh` and `strategies`
-  /// say.
+  /// The names of axes whose sizes the search chooses. If it is empty, `mesh`
+  /// and `strategies` decide the names.
   llvm::SmallVector<std::string> axes;
   int64_t microBatches = 0;           // 0: searched
   std::optional<Objective> objective; // nullopt: latency
-  int64_t memoryLimit = 0; // bytes per device; 0: what the cluster's have
-  /// Of the cluster, to use no more devices than the fastest step needs.
+  /// Bytes per device; 0: the memory of the cluster's devices.
+  int64_t memoryLimit = 0;
+  /// Use no more devices of the cluster than the fastest step needs.
   bool fewestDevices = false;
   Constraints constraints;
-  /// Null: none. Its decisions that fit are constraints too, weaker than the
-  /// others (KeepDecisions.h).
+  /// The old plan, or null. Those of its decisions that fit are constraints,
+  /// too; they yield to all others (KeepDecisions.h).
   std::shared_ptr<const OldPlan> from;
-  /// Null: none. What entries before this one store is a constraint, too.
+  /// The tensors that entries before this one store, or null. They are a
+  /// constraint, too.
   const StoredTensors *stored = nullptr;
-  /// `--bind` and `--state`, which shaped the graph already: for the record, so
-  /// that who is given the plan alone imports the same graph.
+  /// The options `--bind` and `--state`, by which the graph is already shaped.
+  /// A plan records them so that the same graph can be imported from the plan
+  /// alone.
   std::map<std::string, std::string> bindings, states;
 };
 

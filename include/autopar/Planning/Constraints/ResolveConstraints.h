@@ -7,9 +7,10 @@
 
 namespace autopar {
 
-/// An error names the constraint and why it cannot be met: a name that nothing
-/// has, an axis that the mesh has not, a wrong number of dimensions, an op
-/// whose rule does not allow it, two constraints that exclude each other.
+/// Turns constraints into limits for `graph` on `mesh`. An error names the
+/// constraint and says why it cannot be met: nothing has the name, the mesh has
+/// no such axis, the number of dimensions is wrong, the rule of an op does not
+/// allow it, or two constraints exclude each other.
 llvm::Expected<Limits> resolve(const Constraints &constraints,
                                const ModelGraph &graph, const Mesh &mesh,
                                int64_t stages);

@@ -2,7 +2,7 @@
 //
 // The entries of one program (`--entry`) hold one copy of each weight and state
 // that they store alike. The first entry that has a tensor decides how it is
-// stored; those after it are planned to store it so.
+// stored; later entries are planned to store it in the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,38 +19,42 @@ namespace autopar {
 struct StoredTensor {
   llvm::SmallVector<int64_t> shape;
   int64_t elementBytes = 0;
-  /// Per dimension its sub-axes of the mesh of devices.
+  /// Per dimension of the tensor, the sub-axes of the mesh of devices that
+  /// split it.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> split;
-  llvm::SmallVector<int64_t> stages; // that hold it, where there are several
+  /// The stages that hold the tensor, if the plan has several stages.
+  llvm::SmallVector<int64_t> stages;
   bool operator==(const StoredTensor &o) const {
     return shape == o.shape && elementBytes == o.elementBytes &&
            split == o.split && stages == o.stages;
   }
 };
 
-/// The tensors that the entries planned so far store, and how.
+/// The tensors that the entries planned so far store, and how they store them.
 class StoredTensors {
 public:
   bool empty() const { return entries.empty(); }
-  /// Adds what this entry stores and no earlier one does, if its mesh is that
-  /// of the first.
+  /// Adds the tensors that this entry stores and no earlier entry does, if the
+  /// entry's mesh is that of the first entry.
   void add(llvm::StringRef entry, const Plan &plan, const ModelGraph &graph);
 
-  /// Asks for the first entry's devices and mesh, where those are open. The
-  /// constraint that it adds stands for what is stored.
+  /// Asks for the devices and the mesh of the first entry where the request
+  /// leaves them open. Adds one constraint, which stands for all stored
+  /// tensors.
   llvm::Error askForMesh(PlanRequest &request) const;
-  /// Narrows the limits of a request of askForMesh: tensors are stored as
-  /// before, and ops are in the stages in which they were.
+  /// Narrows the limits of a request that askForMesh completed: tensors are
+  /// stored as before, and ops stay in the stages in which they were.
   void limit(const Constraints &constraints, const ModelGraph &graph,
              const Mesh &mesh, int64_t stagesNow, Limits &limits) const;
 
-  /// An error names the states that the plan does not store as entries before
-  /// it.
+  /// Returns an error that names the states that the plan stores in another way
+  /// than entries before it.
   llvm::Error checkStates(const Plan &plan, const ModelGraph &graph) const;
 
-  /// Lines for the plan's table: what it stores as entries before it, and by
-  /// name what not; "" of the first entry. `refusal`: why no plan was found
-  /// that stores all alike; "" if one was.
+  /// Returns lines for the plan's table: the tensors that it stores as entries
+  /// before it do, and the names of those that it stores otherwise; "" for the
+  /// first entry. `refusal` is the reason why no plan stores all of them alike;
+  /// "" if this one does.
   std::string describe(const Plan &plan, const ModelGraph &graph,
                        llvm::StringRef refusal) const;
 
@@ -63,7 +67,8 @@ private:
   int64_t stages = 1;
   Cluster cluster;
   std::map<std::string, StoredTensor> tensors; // by name
-  std::map<std::string, int64_t> stageOfOp;    // by name, of several stages
+  /// The stage of each op by name, if there are several stages.
+  std::map<std::string, int64_t> stageOfOp;
 };
 
 } // namespace autopar

@@ -8,28 +8,30 @@
 
 namespace autopar {
 
-/// The axis of a mesh, as users write it, that counts pipeline stages.
+/// The axis that counts pipeline stages in a mesh as users write it.
 inline constexpr llvm::StringLiteral kStageAxis = "layer";
 
-/// `data=2,tensor=2`
+/// Parses a mesh such as `data=2,tensor=2`.
 llvm::Expected<llvm::SmallVector<MeshAxis>> parseMesh(llvm::StringRef text);
 
-/// The axes of a mesh that is searched, where nothing names them.
+/// The names of the axes of a searched mesh if nothing else names them.
 inline constexpr llvm::StringLiteral kFreeAxes[] = {"x", "y"};
 
-/// Whether the search calls the axes of a mesh so where nothing fixes it.
+/// Returns whether these are the names that the search gives to axes if the
+/// request names none.
 bool isSearched(llvm::ArrayRef<MeshAxis> axes,
                 llvm::ArrayRef<StrategyName> strategies);
 
-/// The axes of a stage's devices: all but time.
+/// Returns the axes of a stage's devices: all axes but time.
 llvm::SmallVector<MeshAxis> deviceAxes(const Mesh &mesh);
 
-/// Whether each axis is one of the names other than `layer`.
+/// Returns whether the name of each axis is one of the strategies other than
+/// `layer`.
 bool isNamed(llvm::ArrayRef<MeshAxis> axes,
              llvm::ArrayRef<StrategyName> strategies);
 
-/// The mesh that the plan chose, as a user writes it: names of strategies match
-/// axes by position.
+/// Returns the mesh that the plan chose, as a user writes it. The names of
+/// strategies are matched with axes by position.
 llvm::SmallVector<MeshAxis>
 writtenMesh(const Plan &plan, llvm::ArrayRef<StrategyName> strategies);
 

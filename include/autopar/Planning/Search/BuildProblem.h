@@ -16,47 +16,50 @@ namespace autopar {
 class SharedWork;
 struct StageBoundCosts;
 
-/// What the mesh's axes have to do, and within what memory.
+/// A question to the solver: what ops must do along the axes of a mesh, and the
+/// memory that the plan may take.
 struct PlanQuestion {
   const ModelGraph &graph;
   const Cluster &cluster;
   Mesh mesh;
   const OpDemands &demands;
   int64_t memoryLimit = 0; // bytes per device; 0: none
-  Limits limits;           // what the user's constraints leave
-  /// In seconds of the problem, without what is deferred: solutions that take
-  /// as much are of no interest.
+  Limits limits;           // from the constraints of the user
+  /// Solutions that take at least this time are of no interest. In seconds of
+  /// the problem, without deferred decisions.
   double cutoff = kIllegal;
-  /// The cluster is shared by its stages; it is open in which of them an op
-  /// will be: it costs what it does where it costs the least.
+  /// The stages share the cluster. The stage of an op is open in the problem,
+  /// so an op costs what it costs at the cheapest place.
   Pipeline pipeline = {};
-  /// What it shares with other questions about the graph; null: nothing.
+  /// Results that this question shares with others about the same graph, or
+  /// null.
   std::shared_ptr<SharedWork> shared = nullptr;
 };
 
-/// A problem whose nodes are op classes (choices: assignments) and value
-/// classes (choices: how the value is sharded for its users).
+/// A problem whose nodes are classes of ops (choices: assignments) and classes
+/// of values (choices: the sharding that the users of the value read).
 class PlanProblem {
 public:
-  /// An error where some op has no legal assignment; NothingCheaper, in the
-  /// problem's seconds, where all reach the cutoff.
+  /// Returns an error if some op has no legal assignment, and NothingCheaper
+  /// (in seconds of the problem) if all solutions reach the cutoff.
   static llvm::Expected<std::unique_ptr<PlanProblem>>
   build(const PlanQuestion &question);
   virtual ~PlanProblem() = default;
 
   Problem problem;
-  /// Fills strategies and shardings of a plan; of one that has those of choice
-  /// `before`, the ones that differ.
+  /// Writes the strategies and shardings of a choice to `plan`. If the plan has
+  /// those of choice `before`, only the different ones are written.
   virtual void writeDecisions(llvm::ArrayRef<unsigned> choice, Plan &plan,
                               llvm::ArrayRef<unsigned> before = {}) const = 0;
-  /// And predictions.
+  /// Writes decisions and predictions to `plan`.
   virtual void writePlan(const Solution &solution, Plan &plan) const = 0;
-  /// Per kind of place of stages (StagePlaces) the seconds of each op, the
-  /// reshards at it included, for one micro-batch.
+  /// Returns the seconds of each op in one micro-batch, with its reshards, for
+  /// each kind of place of the stages (StagePlaces).
   virtual std::vector<std::vector<double>>
   opSeconds(llvm::ArrayRef<unsigned> choice) const = 0;
-  /// What stages cost at least, all micro-batches together, in the order of the
-  /// program. From `limit` on seconds are of no interest.
+  /// Returns the costs, in program order, from which the least seconds of
+  /// stages follow, for all micro-batches together. Costs are cut off at
+  /// `limit` seconds.
   virtual StageBoundCosts stageBoundCosts(double limit) const = 0;
 };
 

@@ -11,63 +11,69 @@
 
 namespace autopar {
 
-/// What a device of one stage does in a step, in seconds. The rest of the step
-/// it waits for other stages.
+/// The seconds that a device of one stage is busy in a step. For the rest of
+/// the step it waits for other stages.
 struct StageCost {
   double compute = 0, communication = 0;
   double messages = 0; // sent and received
   double busy() const { return compute + communication + messages; }
 };
 
-/// Where several ops want a value in one other sharding.
+/// How reshards are priced if several ops want a value in the same sharding.
 enum class ReadCost {
-  Shared,  // it is resharded once, where Partition has it
-  PerRead, // each pays for itself where it runs, as the search has it
+  Shared,  // one reshard serves them all, as in Partition
+  PerRead, // each op pays for its own, as in the search
 };
-/// Where a reshard stands: at the op that makes the value, at one that reads
+/// A reshard and its place: at the op that makes the value, at an op that reads
 /// it, or where the step returns it.
 struct ReshardPlace {
   unsigned value = 0;
-  std::optional<unsigned> op; // nullopt: the step's result
-  bool result = false;        // of op, not an operand
+  std::optional<unsigned> op; // nullopt: a result of the step
+  bool result = false;        // a result of op, else an operand
   Sharding from, to;
-  llvm::SmallVector<int64_t, 1> stages; // in places alike
+  llvm::SmallVector<int64_t, 1> stages; // all of one kind of place
   ReshardPath path;
-  double seconds = 0;                     // of a step, in one of the stages
-  llvm::SmallVector<double, 0> fill = {}; // of a WantedSharding
+  double seconds = 0;                     // per step, in one of the stages
+  llvm::SmallVector<double, 0> fill = {}; // as in WantedSharding
 };
 
-/// Seconds of one step by op and by reshard, where each is; all micro-batches
-/// together.
+/// The seconds of one step for all micro-batches together, by op and by
+/// reshard.
 class PlanCost {
 public:
-  /// The plan is legal (verify); both must outlive it.
+  /// Prices a legal plan (see verify). `plan` and `graph` must outlive this
+  /// object.
   PlanCost(const Plan &plan, const ModelGraph &graph,
            ReadCost reads = ReadCost::Shared);
 
-  /// The op alone, were it to run so, in the first stage that runs it.
+  /// Returns the seconds of the op alone if it ran with `strategy`, in the
+  /// first stage that runs it.
   double opSeconds(unsigned op, const OpStrategy &strategy);
-  /// What the op alone communicates, in one micro-batch.
+  /// Returns the steps that the op alone communicates in one micro-batch.
   llvm::SmallVector<ReshardStep, 1> combiningSteps(unsigned op) {
     return pricesOfOp(op).combiningSteps(graph, graph.ops[op], *strategies[op]);
   }
-  /// The reshards at the op, there, were it to run so and the values to be
-  /// sharded as planned, without those that other ops need too.
+  /// Returns the seconds of the reshards at the op in that stage, if it ran
+  /// with `strategy` and values were sharded as planned. Reshards that other
+  /// ops need, too, are not counted.
   double sidesSeconds(unsigned op, const OpStrategy &strategy);
-  /// The reshards at the op, there: what ops share is at the first of them.
+  /// Returns the seconds of the reshards at the op in that stage. A reshard
+  /// that ops share counts at the first of these ops.
   double reshardSeconds(unsigned op) const { return secondsAt[op]; }
-  /// The reshards of a value, were it sharded so and the ops to run as planned.
+  /// Returns the seconds of all reshards of a value if it had `sharding` and
+  /// ops ran as planned.
   double valueSeconds(unsigned value, const Sharding &sharding);
   const OpStrategy &strategyOf(unsigned op) const { return *strategies[op]; }
   llvm::ArrayRef<int64_t> stagesThatRun(unsigned op) const {
     return stagesOf[op];
   }
 
-  double compute = 0, communication = 0; // of @step, of all stages
+  double compute = 0, communication = 0; // in @step, in all stages
   std::vector<StageCost> stages;
-  double setup = 0;                   // once, at load
-  std::vector<ReshardPlace> reshards; // that communicate, in program order
-  std::vector<StageMessage> messages; // of a micro-batch
+  double setup = 0; // once, at load
+  /// The reshards that communicate, in program order.
+  std::vector<ReshardPlace> reshards;
+  std::vector<StageMessage> messages; // in a micro-batch
 
 private:
   double weight(bool setup) const {
@@ -101,15 +107,19 @@ private:
   SharedWork shared;
   std::vector<PlacePrices> prices; // per kind of place
   StrategyTable table;
-  std::vector<const OpStrategy *> strategies;          // per op
-  std::vector<llvm::SmallVector<int64_t, 1>> stagesOf; // that run it, per op
-  std::vector<double> secondsAt; // of reshards, in the first of them, per op
+  std::vector<const OpStrategy *> strategies; // per op
+  /// per op, the stages that run it
+  std::vector<llvm::SmallVector<int64_t, 1>> stagesOf;
+  /// Per op, the seconds of its reshards in the first stage that runs it.
+  std::vector<double> secondsAt;
   SharedReshards<unsigned, bool> isMade, isMadeAtSetup;
-  /// Reads by value, stage and whether at setup: path and fill.
+  /// The reshards so far (path and fill) of each value, stage and whether they
+  /// run in @setup.
   std::map<std::tuple<unsigned, int64_t, bool>, std::vector<ReshardPlace>> made;
 };
 
-/// What a device of each stage does, of a plan that `verify` accepts.
+/// Returns the seconds of a device of each stage. The plan must be one that
+/// `verify` accepts.
 std::vector<StageCost> stageCosts(const Plan &plan, const ModelGraph &graph,
                                   ReadCost reads = ReadCost::Shared);
 

@@ -9,15 +9,16 @@ namespace autopar {
 
 class PlanCost;
 
-/// The seconds of a step, added up from its stages as the search does it.
+/// Returns the seconds of a step as the search computes them from the seconds
+/// of the stages.
 double stepSeconds(const PlanCost &cost, const Plan &plan);
 
-/// Writes down what Partition makes of a plan that the search found: the
-/// collectives, of all stages and micro-batches (reshards in the order of the
-/// program, those of composites, what stages send each other); the seconds,
-/// with what readers share; and the gap to `least`, the search's bound. What
-/// sharing saves is taken off the bound, too: it holds for plans that save no
-/// more than this one. The best of the trials is told to take as long.
+/// Records in the plan what Partition will make of it. Collectives of all
+/// stages and micro-batches: reshards in program order, those of composites,
+/// and messages between stages. Seconds, with each shared reshard counted once.
+/// The gap to `least`, the lower bound of the search: the seconds that sharing
+/// saves are subtracted from the bound, too, so it holds for plans that save no
+/// more than this one. The best of `tried` gets the same seconds.
 void predictStep(const ModelGraph &graph, double least, Plan &plan,
                  llvm::MutableArrayRef<SearchTrial> tried);
 

@@ -8,9 +8,9 @@
 
 namespace autopar {
 
-/// Tries the meshes that the request allows and returns the plan that predicts
-/// the least seconds of what the objective says; verified. `trace` gets lines
-/// for each trial; `tried` gets the trials in their order.
+/// Tries the meshes that the request allows and returns the verified plan with
+/// the least predicted seconds by the objective. `trace` gets lines for each
+/// trial; `tried` gets the trials in their order.
 llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
                                 const PlanRequest &request,
                                 llvm::raw_ostream *trace = nullptr,

@@ -8,15 +8,16 @@
 
 namespace autopar {
 
-/// A mesh that the search tried: what its plan takes, or why it has none.
+/// A mesh that the search tried: the seconds and bytes of its plan, or the
+/// reason why it has no plan.
 struct SearchTrial {
-  std::string name; // `x=4, y=2, 3 stages`
+  std::string name; // such as `x=4, y=2, 3 stages`
   double seconds = 0, lowerBoundSeconds = 0;
   int64_t peakMemoryBytes = 0;
-  bool best = false;     // of all so far
+  bool best = false;     // of all trials so far
   std::string complaint; // empty: there is a plan
 };
-/// `x=4: 12.1 us, at least 11.0 us, 1.0 MiB a device, best so far`
+/// Returns `x=4: 12.1 us, at least 11.0 us, 1.0 MiB a device, best so far`.
 std::string toString(const SearchTrial &trial);
 
 } // namespace autopar

@@ -13,10 +13,11 @@
 
 namespace autopar {
 
-/// What the first who asks computes, of any number of threads.
+/// A map whose values are computed once, by the first of any number of threads
+/// that asks for the key.
 template <typename Key, typename Value> class OnceMap {
 public:
-  /// It stays where it is.
+  /// Returns the value of `key`, whose address never changes.
   const Value &get(const Key &key, llvm::function_ref<Value()> compute) {
     Entry *entry;
     {
@@ -36,21 +37,22 @@ private:
   std::map<Key, Entry> entries;
 };
 
-/// What does not depend on the mesh of a problem alone, computed for the first
-/// that needs it; from any number of threads. Whoever comes first, the answers
-/// are the same.
+/// Results that several problems of a search share because they do not depend
+/// on the whole mesh. The first that needs a result computes it. Any number of
+/// threads may ask, and their order does not change the results.
 class SharedWork {
 public:
-  /// The graph under these marks.
+  /// Returns the graph folded under these marks.
   const FoldedGraph &folded(const ModelGraph &graph,
                             const std::vector<unsigned> &marks);
 
-  /// Of all trials whose axes are named so.
+  /// Returns the demands of all trials whose axes have these names.
   llvm::Expected<const OpDemands &>
   demands(const ModelGraph &graph, const std::string &names,
           llvm::function_ref<llvm::Expected<std::vector<OpDemand>>()> compute);
 
-  /// Of all meshes with these sub-axes: of paths across `whole` on such places.
+  /// Returns the prices of reshards across `whole` on such places, for all
+  /// meshes with these sub-axes.
   std::shared_ptr<ReshardPrices> prices(const Cluster &whole,
                                         llvm::ArrayRef<Cluster> places,
                                         const Mesh &mesh);
@@ -58,7 +60,7 @@ public:
 private:
   struct Demanded {
     std::optional<OpDemands> demands;
-    std::string complaint; // where there are none
+    std::string complaint; // if there are no demands
   };
   OnceMap<std::vector<unsigned>, FoldedGraph> foldedByMarks;
   OnceMap<std::string, Demanded> demandsByNames;

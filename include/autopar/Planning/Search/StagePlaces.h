@@ -9,37 +9,42 @@
 
 namespace autopar {
 
-/// Where the stages of a pipeline lie: each has as many devices as the others,
-/// those after the devices of the stages before it. Places are of a kind if
-/// their devices are of the same types and on nodes alike.
+/// The places of the stages of a pipeline. All stages have the same number of
+/// devices; the devices of a stage follow those of the stage before it. Two
+/// places are of the same kind if they have devices of the same types on nodes
+/// of the same shape.
 struct StagePlaces {
   StagePlaces(const Cluster &cluster, const Pipeline &pipeline);
 
-  /// By which reshards find their way, whatever the stage.
+  /// Returns the prices by which reshards choose their paths, in any stage.
   ReshardCost pathCost(const Mesh &mesh) const {
     return CommunicationModel::reshardCost(whole, mesh);
   }
   const Cluster &of(int64_t stage) const { return kinds[kindOf[stage]]; }
-  /// Bytes of a device of a stage: what was asked for, or what it has; 0: no
-  /// limit.
+  /// Returns the bytes that a device of a stage may hold: `asked`, or else its
+  /// memory; 0: no limit.
   int64_t memoryLimit(int64_t stage, int64_t asked) const {
     return asked ? asked : of(stage).memoryBytes();
   }
 
-  /// Of a device of each stage, together; 0: some have no limit.
+  /// Returns the sum over stages of the bytes of one device; 0 if some stage
+  /// has no limit.
   int64_t memoryLimits(int64_t asked) const;
-  /// Seconds of a step by what each stage takes for one micro-batch, messages
-  /// included, at its share of the cores, and what its messages take of that:
-  /// half of each is the other end's. Stages that share cores take turns: none
-  /// is slower than alone on whole cores, unless all cores of its node are busy
-  /// from when micro-batches have come to as many stages as there are cores.
+  /// Returns the seconds of a step. `stages` has the seconds of each stage for
+  /// one micro-batch, messages included, as if the stage had only its share of
+  /// the cores; `messages` has the part of them that its messages take (half of
+  /// each counts for the other end). Stages that share cores take turns: none
+  /// is slower than it is alone on whole cores, unless all cores of its node
+  /// are busy, which they are once micro-batches have reached as many stages as
+  /// there are cores.
   double stepSeconds(llvm::ArrayRef<double> stages,
                      llvm::ArrayRef<double> messages) const;
-  /// The least share that a step takes of what all stages take for all
-  /// micro-batches one after the other.
+  /// Returns the least ratio of the seconds of a step to the seconds of all
+  /// stages for all micro-batches one after the other.
   double leastShare() const;
-  /// The least that a step takes if all stages take at least `sum` seconds for
-  /// all micro-batches one after the other, and the slowest `slowest`.
+  /// Returns the least seconds of a step if, for all micro-batches one after
+  /// the other, all stages together take at least `sum` seconds and the slowest
+  /// takes at least `slowest`.
   double leastSeconds(double sum, double slowest) const;
 
   Cluster whole;
@@ -48,32 +53,32 @@ struct StagePlaces {
   std::vector<unsigned> kindOf; // per stage
 
 private:
-  /// Of a core that a device of the stage has while as many stages work as can;
-  /// devices of the stage per core of its node, 0 where each has its own core.
+  /// shareOf returns the share of a core that a device of the stage has while
+  /// as many stages as possible work. devicesPerCore returns the devices of the
+  /// stage per core of its node; 0 if each device has its own core.
   double shareOf(int64_t stage) const;
   double leastShareOfCores() const;
   double devicesPerCore(int64_t stage) const;
-  int64_t nodeOf(int64_t stage) const; // the first
+  int64_t nodeOf(int64_t stage) const; // the first node of the stage
 };
 
-/// By how many bytes the device that has the least to spare is too full;
-/// negative: so many are free. `asked`: a limit for all of them; 0: what they
-/// have.
+/// Returns by how many bytes the fullest device exceeds its limit; if negative,
+/// so many bytes are free. `asked` is a limit for all devices; 0: their memory.
 int64_t excessBytes(const Plan &plan, const StagePlaces &places, int64_t asked);
 
-/// Seconds of ops and reshards at one kind of place. Reshards go the way that
-/// is shortest on the mesh of the whole cluster, as Partition has them go.
+/// The seconds of ops and reshards at one kind of place. Reshards take the path
+/// that is shortest on the mesh of the whole cluster, as in Partition.
 class PlacePrices {
 public:
   PlacePrices(const StagePlaces &places, unsigned kind, const Mesh &mesh,
               SharedWork &shared);
 
-  /// Of the op alone, once.
+  /// Returns the seconds of the op alone, once.
   double opSeconds(const ModelGraph &graph, const GraphOp &op,
                    const OpStrategy &strategy) {
     return strategySeconds(graph, op, strategy, mesh, device, communication);
   }
-  /// What the op alone communicates, once.
+  /// Returns the steps that the op alone communicates, once.
   llvm::SmallVector<ReshardStep, 1> combiningSteps(const ModelGraph &graph,
                                                    const GraphOp &op,
                                                    const OpStrategy &strategy) {
@@ -92,7 +97,7 @@ private:
   CommunicationModel communication;
 };
 
-/// Per kind of place.
+/// Returns the prices for each kind of place.
 std::vector<PlacePrices> pricesOf(const StagePlaces &places, const Mesh &mesh,
                                   SharedWork &shared);
 
