@@ -29,9 +29,9 @@ struct NamedDimension {
 };
 
 /// Names dimensions by their origin in the model, which is followed through all
-/// ops: the batch of inputs, the sequence of tokens, heads (the dimension that
-/// a product of two activations has as its batch), experts (the same for a
-/// product of an activation and a weight), and rows of tables.
+/// ops: the batch of inputs, the sequence of tokens, heads (a further batch
+/// dimension of a product of two activations), experts (the same for a product
+/// of an activation and a weight), and rows of tables.
 std::vector<NamedDimension> nameDimensions(const ModelGraph &graph);
 
 } // namespace autopar

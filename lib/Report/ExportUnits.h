@@ -36,8 +36,8 @@ public:
   /// nothing.
   std::optional<SplitName> outcomeOf(unsigned op, const ExportUnit &unit) const;
   /// Returns whether a unit of that role has this outcome in the system too.
-  /// For the outcomes of tensor axes between contractions, `sequenceParallel`
-  /// decides.
+  /// Between contractions a tensor axis may split the batch, and also the
+  /// sequence if the system has `sequenceParallel`.
   bool fits(unsigned op, SplitName outcome, const ExportUnit &unit) const;
   std::optional<unsigned> factorOf(unsigned op, SplitName outcome) const {
     return names.factorOf(op, outcome);
