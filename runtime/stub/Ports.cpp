@@ -121,8 +121,8 @@ static Status checkFixed(const FixedInput &input, const Array &array) {
   return checkFixed(input, array.dtype, array.shape, array.data.data());
 }
 
-/// Whether every input is there and has the shape of this entry, and those
-/// that are fixed have their values.
+/// Returns whether every input is present with the shape of this entry, and
+/// every fixed input has its value.
 static bool fits(const Manifest &manifest, const Given &given, bool ownData) {
   for (const auto &[name, array] : given.arrays)
     if (const FixedInput *fixed = findFixed(manifest, name))
@@ -168,7 +168,7 @@ static Status chooseEntry(const std::vector<Program> &programs,
   for (size_t i = 0; i < programs.size(); ++i) {
     all.push_back(i);
     bool fitsName = wanted.empty() || programs[i].manifest.entry == wanted;
-    // What is given for the only candidate is judged later, input by input.
+    // Arrays for the only candidate are checked later, input by input.
     bool alone = isOneEntry || !wanted.empty();
     if (fitsName && (!given || alone ||
                      fits(programs[i].manifest, *given, options.steps > 0)))
@@ -237,8 +237,8 @@ static Status noSuchInput(const Manifest &manifest, const std::string &name) {
                        listPorts(manifest.inputs) + whyNoInput(manifest, name));
 }
 
-/// Whether any entry has an input or a state of the name: what none has is not
-/// read.
+/// Checks that some entry has an input or a state of that name, so that unknown
+/// names are rejected before they are read.
 static Status acceptInput(const std::vector<Program> &programs,
                           const std::string &name) {
   for (const Program &program : programs)

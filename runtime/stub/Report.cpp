@@ -55,7 +55,8 @@ std::string reportJson(const Run &run) {
   return reportText(reportOf(run, timesOf(run)));
 }
 
-/// Of all ranks together; empty where it is not known.
+/// Returns the shares of time over all ranks, or an empty text if they are not
+/// known.
 static std::string timesText(const Run &run, const StepTimes &times) {
   double compute = 0, communication = 0, exposed = 0, idle = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {
@@ -79,7 +80,7 @@ static std::string timesText(const Run &run, const StepTimes &times) {
   return text;
 }
 
-/// Of a GPU, the first rank's; empty on a CPU.
+/// Describes the GPU of the first rank. The text is empty on a CPU.
 static std::string deviceText(const Run &run) {
   const RankRecord &record = run.record(0);
   if (!record.device[0])

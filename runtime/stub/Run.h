@@ -54,7 +54,7 @@ public:
   /// The tensor of an input or a result, which is asked for, of a step.
   const char *input(size_t index, int64_t step) const;
   char *result(size_t index, int64_t step) const;
-  /// Which of the results are wanted, and of these the parts that a rank
+  /// Return which results are wanted, and the parts of these that a rank
   /// delivers.
   std::vector<bool> wanted() const;
   std::vector<LocalPort> partsOfRank(int rank) const;

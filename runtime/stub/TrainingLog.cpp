@@ -104,7 +104,8 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   return line.dump();
 }
 
-/// Of the ranks that this one shares memory with.
+/// Returns the largest peak memory of any rank that this one shares memory
+/// with.
 static int64_t mostMemory(const Run &run) {
   int64_t most = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank)

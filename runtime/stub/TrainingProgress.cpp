@@ -16,7 +16,8 @@ namespace autopar::runtime {
 
 static constexpr double kBarEvery = 0.1, kLineEvery = 30; // seconds
 static constexpr double kSmoothing = 0.95;                // of 20 steps or so
-// Of a line whose terminal does not tell its width, and of the bar.
+// The width of a line if the terminal's is unknown, the width of the bar, and
+// its minimum.
 static constexpr int kColumns = 120, kBar = 24, kLeastBar = 8;
 
 static constexpr double kLeastFlops = 1e8; // per second

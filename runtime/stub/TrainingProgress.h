@@ -15,7 +15,7 @@ class TrainingProgress {
 public:
   /// `first`: the steps of runs before; `steps`: those of this one.
   void begin(const Manifest &manifest, int64_t first, int64_t steps);
-  /// What the fullest rank holds; 0: not known.
+  /// Sets the memory of the rank that uses most; 0 means that it is unknown.
   void setMemory(int64_t bytes) { memory = bytes; }
   void show(int64_t step, double loss, double learningRate, double seconds);
   /// Other text follows: it gets a line of its own.

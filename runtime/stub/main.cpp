@@ -27,7 +27,8 @@
 
 using namespace autopar::runtime;
 
-/// Without a message: another process tells it.
+/// Prints an error and returns the exit code. The message is empty if another
+/// process prints it.
 static int fail(const std::string &message, int code = 1) {
   if (!message.empty())
     std::fprintf(stderr, "error: %s\n", printable(message).c_str());
@@ -178,7 +179,8 @@ static int tellRun(const Run &run) {
   return problems.empty() ? 0 : 1;
 }
 
-/// What the signal that ended a training early makes of the exit code.
+/// Returns the exit code of a run; a signal that ended a training early changes
+/// it.
 static int endedBySignal(const Run &run, int code) {
   int signal = run.endRequest.signal();
   if (signal == 0)
