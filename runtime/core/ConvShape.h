@@ -1,7 +1,7 @@
 //===- ConvShape.h - Descriptions of convolutions ---------------*- C++ -*-===//
 //
-// What every device asks of an aprt_conv_desc before it looks for a library's
-// own form of the convolution.
+// Every device checks and simplifies an aprt_conv_desc with these functions
+// before it looks for a library's own form of the convolution.
 //
 //===----------------------------------------------------------------------===//
 

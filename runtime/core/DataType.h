@@ -40,7 +40,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// Without branches, so that loops over it become vectors.
+/// Converts without branches, so that loops over it are vectorized.
 inline float toFloat(Float16 value) {
   uint32_t sign = uint32_t(value.bits & 0x8000) << 16;
   uint32_t bits = uint32_t(value.bits & 0x7fff) << 13;
@@ -71,7 +71,8 @@ inline BFloat16 toBFloat16(float value) {
   return {uint16_t((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16)};
 }
 
-/// How elements of T are computed with: 16-bit floats in float.
+/// Defines the type in which elements of T are computed, which is float for
+/// 16-bit floats.
 template <typename T> struct Element {
   using Compute = T;
   static T load(T value) { return value; }

@@ -30,12 +30,13 @@ struct HostSlice {
   std::vector<Interval> intervals;
   int64_t elementBytes = 1;
   bool parallel = false; // parts may be copied by several threads at once
-  /// Of the dense local part.
+  /// Returns the bytes of the dense local part.
   int64_t bytes() const { return elementsOf(intervals) * elementBytes; }
   /// Copies the part of these intervals, which is dense at `host`. On the way
   /// to the device every byte is written: zeros outside the global tensor.
   std::function<Status(const std::vector<Interval> &, char *host)> copy;
-  /// Of an output: where the part is dense in the host's tensor, if it is.
+  /// The place of an output's part in the host's tensor if it is dense there,
+  /// or else null.
   char *dense = nullptr;
   /// The memory of that tensor, which stays while there are steps.
   char *tensor = nullptr;
@@ -48,7 +49,7 @@ struct Transfer {
   HostSlice slice;
 };
 
-/// What a device counts from its start on.
+/// The counters of a device since its start.
 struct DeviceCounters {
   int64_t outputBytes = 0;    // brought to the host by collect()
   double gpuSeconds = 0;      // of a GPU: of steps, without inputs and outputs
@@ -85,7 +86,7 @@ public:
   /// Unspecified contents. 0 bytes give a valid pointer too.
   virtual Status allocate(int64_t bytes, const char *what,
                           MemoryCounter &counter, void *&memory) = 0;
-  /// After all work that may use it is done. Null is fine.
+  /// Frees memory. All work that may use it must be done. Null is allowed.
   virtual Status release(void *memory) = 0;
 
   /// Fills device memory. `slice` is not used after the call.
@@ -106,9 +107,9 @@ public:
   virtual Status conv(const aprt_conv_desc &desc,
                       const ConvOperands &operands) = 0;
   virtual Status packConv(const aprt_conv_desc &desc, const void *w) = 0;
-  /// After setup: gives `merge` each packed weight, which may come back as an
-  /// equal one of another device of the rank. A device whose packed weights are
-  /// there once anyway has nothing to give.
+  /// Passes each packed weight to `merge` after setup, which may replace it by
+  /// an equal one of another device of the rank. A device that already stores
+  /// equal packed weights once passes none.
   using MergeBytes = std::function<Status(int64_t bytes, void *&data)>;
   virtual Status mergePacked(const MergeBytes &) { return Status::success(); }
   /// When all entries of the rank have loaded: what one has packed serves this
@@ -130,8 +131,8 @@ public:
   /// Brings outputs of the last runStep to the host, or within its body what
   /// the last op has made; there they are sure to be after synchronize().
   virtual Status collect(std::vector<Transfer> outputs) = 0;
-  /// After the last step, or a failure: forgets what was to be repeated, which
-  /// the transport's communicators cannot end before. Does not wait for work.
+  /// Forgets the recorded steps after the last step or a failure, because the
+  /// transport's communicators cannot end before. It does not wait for work.
   virtual void endSteps() {}
   /// Waits for all work; a failure of asynchronous work is reported here, with
   /// the op where that is known.

@@ -49,16 +49,17 @@ inline double monotonicSeconds() {
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
-/// How long a wait stays on its core before it sleeps: first it spins, then it
-/// lets others run between looks.
+/// The number of attempts of a wait before it sleeps. It first spins, then
+/// yields the core to other threads between attempts.
 struct Patience {
   int spins;
   int yields;
-  /// Of yields, which take less on a core that nobody else wants; where others
-  /// do, each may take as long as a turn of theirs.
+  /// The longest time that is spent in yields. A yield is short on an idle
+  /// core, but may take as long as the time slice of another thread.
   static constexpr double mostSeconds = 0.002;
 
-  /// For threads with a core of their own, or sharing one.
+  /// Returns the patience of threads with a core of their own, or of those that
+  /// share one.
   static constexpr Patience ownCore() { return {600, 1500}; }
   static constexpr Patience sharedCore() { return {20, 0}; }
 

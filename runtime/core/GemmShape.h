@@ -1,7 +1,7 @@
 //===- GemmShape.h - Descriptions of GEMMs ----------------------*- C++ -*-===//
 //
-// What every device asks of an aprt_gemm_desc before it looks for a library's
-// own form of it.
+// Every device checks and simplifies an aprt_gemm_desc with these functions
+// before it looks for a library's own form of the GEMM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ struct GemmOperands {
   void *c = nullptr;
 };
 
-/// How the addend reaches the result.
+/// The way in which the addend reaches the result.
 enum AddendMode : int64_t {
   noAddend = 0,
   separateAddend = 1, // another tensor with C's strides

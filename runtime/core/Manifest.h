@@ -30,8 +30,8 @@ struct WeightFileEntry {
   std::string name;
   int64_t bytes = 0; // where its last parameter ends; 0: it holds none
   bool isMade = false;
-  // What it was then, -1 and nothing where that is not known: its length, its
-  // hash without the parameters' bytes, and with them.
+  // The length of the file at that time, its hash without the bytes of
+  // parameters, and its hash with them. They are -1 or nullopt if unknown.
   int64_t size = -1;
   std::optional<uint64_t> structure = std::nullopt;
   std::optional<uint64_t> content = std::nullopt;
@@ -64,19 +64,19 @@ struct OpEntry {
   double bytes = 0;
 };
 
-/// Where a stage keeps its local part of an input or output.
+/// The place where a stage keeps its local part of an input or output.
 struct PortPlacement {
   int stage = 0;
   int64_t arenaOffset = 0;
-  /// Of an input that is read where the host holds it, and of a state: its
-  /// persistent tensor; -1: it is in the arena.
+  /// The persistent tensor of a state, or of an input that is read from the
+  /// host's memory. It is -1 if the port is in the arena.
   int64_t persistent = -1;
   /// The op after which a gradient can be read; later ops may overwrite it. -1:
   /// the port can be read at the end of the step.
   int64_t after = -1;
 };
 
-/// What an output tells.
+/// The meaning of an output.
 enum class OutputRole {
   Model, // an output of the model
   Loss,
@@ -92,7 +92,7 @@ inline constexpr const char *outputRoleNames[] = {
     "model",      "loss",    "grad_norm", "learning_rate",
     "loss_scale", "skipped", "no_labels", "metric"};
 
-/// What a state is kept for.
+/// The purpose of a state.
 enum class StateRole {
   Model,         // a parameter that changes, or an input of --state
   Optimizer,     // the number of the step, and what is kept of a parameter
@@ -106,7 +106,7 @@ inline constexpr const char *stateRoleNames[] = {
     "model",  "optimizer", "loss_scale",    "random",
     "extent", "average",   "hyperparameter"};
 
-/// Which numbers a hyperparameter may be: least <= value < below.
+/// The numbers that a hyperparameter may be: least <= value < below.
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double below = std::numeric_limits<double>::infinity();
@@ -201,14 +201,16 @@ struct PersistentEntry {
   bool isInput = false; // the host holds it
   bool isState = false; // steps write it; a parameter, too, if it begins as one
   StateRole role = StateRole::Model; // of a state
-  /// Of a state that begins as no parameter: the bytes of each element.
+  /// The bytes of each element of a state whose initial value is not a
+  /// parameter.
   std::string fill;
   NumberRange range; // of a hyperparameter, a scalar of f64 with a fill
   int64_t bytes = 0; // local
 
   /// True if setup computes it.
   bool isSetupValue() const { return !isParameter && !isInput && !isState; }
-  /// Whether arrays of a run may say how the state begins.
+  /// Returns whether arrays of a run may provide the initial value of the
+  /// state.
   bool isGivenState() const {
     return isState && !isParameter &&
            (role == StateRole::Model || role == StateRole::Extent);
@@ -289,7 +291,7 @@ struct Manifest {
 
   int worldSize() const { return stages * devicesPerStage; }
   bool uses(const std::string &library) const;
-  /// Whether a step trains the model.
+  /// Returns whether a step trains the model.
   bool trains() const { return !gradients.empty(); }
   /// The index of the output of a training step with this role; none if there
   /// is none.

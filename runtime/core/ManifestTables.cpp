@@ -10,7 +10,8 @@ namespace autopar::runtime {
 
 namespace {
 constexpr int64_t maxStreams = 64;
-// Of CUDA's devices: threads of a block, its static shared memory.
+// The limits of CUDA devices: the threads of a block and its static shared
+// memory.
 constexpr int64_t maxThreads = 1024;
 constexpr int64_t maxSharedBytes = 48 << 10;
 } // namespace

@@ -39,7 +39,7 @@ private:
   int64_t peak = 0;
 };
 
-/// What a rank's device holds, by kind.
+/// The memory of a rank's device, by kind.
 struct RankMemory {
   MemoryCounter whole;
   MemoryCounter persistent{&whole};

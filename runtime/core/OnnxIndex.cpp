@@ -139,7 +139,7 @@ static bool parseBytes(const std::map<std::string, std::string> &places,
   return true;
 }
 
-/// Where the bytes of a tensor of a type that we have are.
+/// Finds the bytes of a tensor of a supported type.
 static const char *findPlace(const TensorMessage &parsed, FileRange message,
                              NamedTensor &tensor) {
   if (!parsed.isExternal && !parsed.hasRaw) {

@@ -17,7 +17,7 @@
 namespace autopar::runtime {
 class Checkpoint;
 
-/// What an op's time counts as.
+/// The category of an op's time.
 enum class Activity { Compute, Communication, Wait };
 } // namespace autopar::runtime
 
@@ -29,7 +29,8 @@ struct aprt_rank {
   /// `manifest` and `record` must outlive the rank.
   aprt_rank(const autopar::runtime::Manifest &manifest, int worldRank,
             autopar::runtime::RankRecord &record);
-  /// What repeats steps ends before the transport, also after a failure.
+  /// Ends the repetition of steps before the transport ends, also after a
+  /// failure.
   ~aprt_rank();
 
   int stage() const { return worldRank / manifest.devicesPerStage; }
@@ -41,8 +42,8 @@ struct aprt_rank {
   Status release(int index);
   /// Loads the parameters that setup did not ask for.
   Status loadOthers();
-  /// After setup: its values and packed weights, which nothing writes any more,
-  /// give way to equal ones of other entries.
+  /// Replaces setup values and packed weights by equal ones of other entries.
+  /// It runs after setup, when nothing writes them any more.
   Status mergeConstants();
   /// The arena of setup or of step, which entries have in common; another one
   /// is freed.
@@ -50,7 +51,7 @@ struct aprt_rank {
   Status makeArena();
   /// Writes the message that the launcher shows, the first one only.
   void fail(int op, const std::string &cause);
-  /// What an op's work took; an event of the trace if there is one.
+  /// Adds the time of an op's work, and an event if there is a trace.
   void addTime(int op, autopar::runtime::Activity activity, double start,
                double seconds);
   /// Starts the measured steps, with room for a trace or null.

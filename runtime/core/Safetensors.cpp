@@ -12,14 +12,15 @@ namespace autopar::runtime {
 
 static constexpr int64_t maxHeaderBytes = 100'000'000;
 
-/// In the order of aprt_dtype.
+/// The names are in the order of aprt_dtype.
 static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
                                              "I32",  "U32", "I64", "U64", "F16",
                                              "BF16", "F32", "F64"};
 
 const char *safetensorsTypeName(aprt_dtype dtype) { return dtypeNames[dtype]; }
 
-/// Whether the name is the header's own with `primes` or more behind it.
+/// Returns whether the name is the header's reserved name followed by at least
+/// `primes` primes and nothing else.
 static bool isMetadata(const std::string &name, size_t primes) {
   size_t length = std::string(kSafetensorsMetadata).size();
   return name.compare(0, length, kSafetensorsMetadata) == 0 &&
@@ -31,7 +32,7 @@ std::string safetensorsName(const std::string &tensor) {
   return isMetadata(tensor, 0) ? tensor + "'" : tensor;
 }
 
-/// The tensor that files call `name`.
+/// Returns the tensor whose name in files is `name`.
 static std::string tensorOf(const std::string &name) {
   return isMetadata(name, 1) ? name.substr(0, name.size() - 1) : name;
 }

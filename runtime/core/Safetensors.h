@@ -24,11 +24,12 @@ Status
 readSafetensorsIndex(FileReader &file, TensorIndex &index,
                      std::map<std::string, std::string> *metadata = nullptr);
 
-/// As files have it: "F32".
+/// Returns the name of the type in files, such as "F32".
 const char *safetensorsTypeName(aprt_dtype dtype);
 
-/// What files call a tensor. The header keeps `__metadata__` for itself: a
-/// tensor of that name gets a prime, and one that has some already one more.
+/// Returns the name of a tensor in files. The header reserves `__metadata__`,
+/// so a tensor of that name gets a prime; `__metadata__'` gets a second one,
+/// and so on.
 std::string safetensorsName(const std::string &tensor);
 
 /// Returns the header of a file with these arrays; their bytes follow in the

@@ -18,7 +18,8 @@ public:
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
 
-  /// Before the first piece: makes the file, or takes another process's.
+  /// Must be called before the first piece is taken. `createFile` makes the
+  /// file; `attach` uses another process's.
   Status createFile();
   void attach(int descriptor);
   /// The file's descriptor; -1: pieces are anonymous.

@@ -46,7 +46,8 @@ std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
 /// True if every position of the intervals is inside its dimension.
 bool isInside(const std::vector<Interval> &intervals);
 
-/// How many positions they hold, inside or not.
+/// Returns the number of positions in the intervals, whether they are inside
+/// the tensor or not.
 int64_t elementsOf(const std::vector<Interval> &intervals);
 
 /// A run that is contiguous in the global and in the local tensor, in elements.

@@ -51,7 +51,7 @@ Status WeightFiles::openCompiled(int file) {
 }
 
 //===----------------------------------------------------------------------===//
-// What --weights names
+// Files of --weights
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string> filesOf(const std::string &folder,
@@ -230,9 +230,9 @@ Status WeightFiles::verify() {
   return Status::success();
 }
 
-/// By name where names are given; else in a copy of the file it was compiled
-/// in. Constants of the graph, and what a copy without names lacks, are in that
-/// file itself.
+/// Locates a parameter by name if names are given, or else in a copy of the
+/// file it was compiled in. Constants of the graph, and parameters that a copy
+/// without names lacks, are in that file itself.
 Status WeightFiles::locate(const PersistentEntry &entry, WeightBytes &where) {
   if (named.has(entry.name))
     return named.find(entry.name, entry.dtype, entry.globalShape, where);

@@ -32,15 +32,16 @@ public:
   /// positions outside it.
   Status read(const PersistentEntry &entry,
               const std::vector<Interval> &intervals, void *to);
-  /// Those of the files that were opened. When every rank has read, each says
-  /// by FileStamp::check whether the ranks read one file.
+  /// Returns the stamps of the opened files. When every rank has read,
+  /// FileStamp::check compares them to verify that all ranks read the same
+  /// file.
   std::vector<FileStamp> stamps() const;
-  /// What of --weights is not read though it may be meant: tensors that no
-  /// parameter has, and files beside the model's own. Of a batch norm that an
-  /// export folded into the weights before it the file has running statistics;
-  /// its weights are not those of a program without the norm.
+  /// Lists contents of --weights that are not read although they may be
+  /// intended: tensors that no parameter has, and files beside the model's own.
+  /// If an export folded a batch norm into the weights before it, the file has
+  /// running statistics, and its weights do not fit a program without the norm.
   std::vector<std::string> doubts() const;
-  /// Nothing is read any more.
+  /// Closes the files; nothing is read afterwards.
   void close() { *this = WeightFiles(); }
 
 private:
