@@ -85,9 +85,9 @@ private:
   std::vector<Entry> entries;
 };
 
-/// How many tasks a program may have under way: more than one where steps of an
-/// entry overlap, a power of two, so that slots follow each other also where
-/// numbers of tasks wrap around.
+/// Returns the number of tasks that a program may have under way. It is more
+/// than one if the steps of an entry overlap. It is a power of two, so that
+/// slots stay consecutive when task numbers wrap around.
 size_t slotsOf(const std::vector<const Manifest *> &manifests);
 
 /// Memory that a session shares with its ranks: slots for the tasks at hand,

@@ -23,7 +23,7 @@ struct ResultPort {
 /// their averages (states, which the last step leaves) and state outputs.
 std::vector<ResultPort> resultPorts(const Manifest &manifest);
 
-/// Where a port is stored on a rank.
+/// The place of a port on a rank.
 struct LocalPort {
   size_t index = 0; // in manifest.inputs, checks or resultPorts()
   int64_t arenaOffset = 0;

@@ -24,7 +24,8 @@
 #include <unistd.h>
 #include <vector>
 
-// Of a program that is linked in; null in the stub.
+// These symbols belong to a program that is linked in; they are null in the
+// stub.
 extern "C" {
 extern const aprt_stage_functions aprt_program_stages[] __attribute__((weak));
 extern const char aprt_program_manifest[] __attribute__((weak));
@@ -68,8 +69,8 @@ static Status readTrailer(FileReader &file, int64_t end, const char *magic,
   return Status::success();
 }
 
-/// What the compiler wrote of weights, before the first program, which begins
-/// at `end`.
+/// Reads the trailer of the weights that the compiler wrote before the first
+/// program, which begins at `end`.
 static Status readMadeWeights(FileReader &file, int64_t end,
                               MadeWeights &made) {
   Trailer trailer{};

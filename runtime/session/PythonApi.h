@@ -30,7 +30,7 @@ struct PythonBuffer {
   intptr_t *shape, *strides, *suboffsets;
   void *internal;
 };
-/// What is asked of a buffer; one with a shape and no strides is dense.
+/// The requests for a buffer. A buffer with a shape and no strides is dense.
 enum PythonBufferRequest { Writable = 0x1, WithFormat = 0x4, WithShape = 0x8 };
 
 /// Functions of CPython's stable ABI, whose addresses the package `autopar`
@@ -68,12 +68,13 @@ struct PythonObjects {
 } // namespace autopar::runtime
 
 extern "C" {
-/// For the package `autopar` alone: a function of a dict of arrays, which takes
-/// a step of the entry and returns a dict of new arrays; or returns None, and
-/// has done nothing, where the dict has not exactly one dense array of the
-/// right type for each input, another call is within it, or this process was
-/// forked. None, in place of a function: the entry has tensors that buffers
-/// cannot describe. Null: Python has an error.
+/// Is for the package `autopar` alone. It returns a function that takes a dict
+/// of arrays, runs a step of the entry, and returns a dict of new arrays. The
+/// function returns None and does nothing if the dict does not have exactly one
+/// dense array of the right type for each input, if another call is under way,
+/// or if this process was forked. In place of a function, None means that
+/// buffers cannot describe the entry's tensors, and null means that Python has
+/// an error.
 AUTOPAR_API autopar::runtime::PyObject *
 autopar_python_call(const autopar::runtime::PythonApi *python,
                     const autopar::runtime::PythonObjects *objects,

@@ -23,13 +23,13 @@ namespace {
 /// known to all calls: a process has one Python.
 PythonApi python;
 
-/// How often the process was forked off, from its first ancestor on that had
-/// the library: a session is not its child's.
+/// The number of forks between this process and its first ancestor that loaded
+/// the library. A forked child must not use its parent's session.
 std::atomic<int> forks{0};
 
 constexpr char capsuleName[] = "autopar usual call";
 
-/// How Python's buffers name the elements of a type of tensors.
+/// The format codes of Python's buffer protocol for a tensor type.
 struct ElementFormat {
   std::string_view dtype, formats;
 };
@@ -74,7 +74,7 @@ public:
   UsualCall(const UsualCall &) = delete;
   UsualCall &operator=(const UsualCall &) = delete;
 
-  /// Whether buffers can describe all tensors.
+  /// Returns whether buffers can describe all tensors.
   bool isPossible() const { return possible; }
   PyObject *run(PyObject *feeds);
   /// Returns once no call is under way; later ones do nothing.
@@ -105,7 +105,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What stays
+// Names and descriptions
 //===----------------------------------------------------------------------===//
 
 UsualCall::UsualCall(const PythonObjects &objects, autopar_session *entry)
@@ -232,8 +232,9 @@ PyObject *UsualCall::step() {
   return python.call(objects.fail, nullptr);
 }
 
-/// What Python does within a call may be another one, of the same thread too:
-/// by POSIX a mutex is not locked twice.
+/// Returns None if the lock is taken, because Python code within a call may
+/// make another call, even in the same thread. That thread must not wait for a
+/// mutex that it holds.
 PyObject *UsualCall::run(PyObject *feeds) {
   if (forks != born)
     return notUsual();
@@ -258,7 +259,7 @@ void UsualCall::end() {
 }
 
 //===----------------------------------------------------------------------===//
-// As a function of Python's
+// Functions of Python
 //===----------------------------------------------------------------------===//
 
 static UsualCall *callOf(PyObject *capsule) {

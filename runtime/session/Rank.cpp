@@ -17,7 +17,7 @@ Rank::Rank(World &world, int worldRank, RankCommon *common)
 Status Rank::open() { return makeRank(world, worldRank, common, rank); }
 
 //===----------------------------------------------------------------------===//
-// Before steps
+// Loading
 //===----------------------------------------------------------------------===//
 
 /// Setup with its own arena, then what it left to load, then step's arena.

@@ -66,8 +66,8 @@ public:
   Status writeState(int index, const void *whole);
   /// The block of a state that the rank saves: as the last step left it, dense.
   Status readBlock(const SavedBlock &saved, void *to);
-  /// After the last step. Waits for the other ranks, with a deadline unless
-  /// steps overlap.
+  /// Ends the rank after the last step. It waits for the other ranks, with a
+  /// deadline unless steps overlap.
   Status end();
 
   /// Leaves the failure in the rank's record, where no call of the program has

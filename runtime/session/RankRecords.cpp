@@ -11,7 +11,7 @@
 
 namespace autopar::runtime {
 
-/// What the device counted in the measured steps.
+/// Records the device's counts per measured step.
 void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before) {
   DeviceCounters now = rank.device->counters();

@@ -7,7 +7,7 @@
 
 namespace autopar::runtime {
 
-/// What the device counted in `taken` measured steps.
+/// Records the device's counts in `taken` measured steps.
 void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before);
 

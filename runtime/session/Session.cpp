@@ -8,7 +8,7 @@
 
 namespace autopar::runtime {
 
-/// For ranks that were told to end.
+/// The time that ranks have to end after they were told to.
 static constexpr double graceSeconds = 3;
 
 //===----------------------------------------------------------------------===//

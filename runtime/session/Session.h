@@ -32,7 +32,7 @@ public:
   /// them alike have in common.
   static Status open(const std::string &path, const SessionOptions &options,
                      std::unique_ptr<Session> &session);
-  /// In a process that was forked from the owner nothing ends.
+  /// Ends the session, except in a process that was forked from the owner.
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -89,8 +89,8 @@ public:
   Status resume(size_t entry, const std::string &path,
                 const std::vector<std::string> &ignoring, int64_t &step,
                 std::vector<std::string> &notes);
-  /// How the data told their place to the checkpoint that the session went on
-  /// from; empty: they did not.
+  /// Returns the data's description of their position in the resumed
+  /// checkpoint, or an empty text if it has none.
   const std::string &resumedIterable() const { return iterable; }
 
   /// Tells how long an entry's steps took since it was loaded, or since tracing
@@ -117,8 +117,8 @@ private:
     double start = 0; // by the monotonic clock
     std::vector<void *> outputs;
   };
-  /// How long steps of an entry took, from their start or from the end of the
-  /// one before on, if that was later.
+  /// The times of the steps of an entry. A step begins at its start or at the
+  /// end of the previous one, whichever is later.
   struct Measured {
     static constexpr size_t most = 1024;
     std::vector<double> last; // the last ones, in no order

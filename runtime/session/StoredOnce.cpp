@@ -40,7 +40,7 @@ static const std::vector<PersistentEntry> &tensorsOf(const Manifest &manifest,
 // States
 //===----------------------------------------------------------------------===//
 
-/// How each rank stores a state, by its name.
+/// The layouts of each state on each rank, by name.
 using StoredStates = std::map<StateName, std::map<int, std::string>>;
 
 static StoredStates statesOf(const Manifest &manifest) {
