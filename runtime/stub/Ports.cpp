@@ -33,7 +33,7 @@ std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
 }
 
 namespace {
-/// Arrays and shards that the command line gives.
+/// The arrays and shards of the command line.
 struct Given {
   NamedArrays arrays;
   Shards shards;
@@ -82,7 +82,7 @@ std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps) {
   return all;
 }
 
-/// Tells what to do with a file whose arrays have rows and no steps; "" for
+/// Returns a hint for a file whose arrays have rows and no steps, or "" for
 /// others.
 static std::string rowsHint(const Port &port, const Array &array) {
   bool hasRows = !port.shape.empty() &&
@@ -177,7 +177,7 @@ static Status chooseEntry(const std::vector<Program> &programs,
   if (fitting.empty() && !wanted.empty())
     return Status::error("no entry is called '" + wanted +
                          "'; the entries:" + listEntries(programs, all));
-  // The entry that trains is judged later, input by input.
+  // Inputs of the entry that trains are checked later, one by one.
   if (fitting.empty() && programs.front().manifest.trains()) {
     chosen = 0;
     return Status::success();
@@ -200,8 +200,8 @@ static Status chooseEntry(const std::vector<Program> &programs,
   return Status::success();
 }
 
-/// A state that begins as the run's arrays say: an input of --state, or how
-/// many of its rows are in use. Others are no business of the data.
+/// Returns the state of that name if the run's arrays may set its initial
+/// value. Such a state is an input of --state or the number of its rows in use.
 static const PersistentEntry *findState(const Manifest &manifest,
                                         const std::string &name) {
   for (const std::vector<PersistentEntry> &stage : manifest.persistent)
@@ -211,7 +211,7 @@ static const PersistentEntry *findState(const Manifest &manifest,
   return nullptr;
 }
 
-/// Why data has no array of that name, as the end of a sentence.
+/// Explains why data has no array of that name, as the end of a sentence.
 static std::string whyNoInput(const Manifest &manifest,
                               const std::string &name) {
   for (const std::vector<PersistentEntry> &stage : manifest.persistent)

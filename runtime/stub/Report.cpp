@@ -12,8 +12,9 @@
 
 namespace autopar::runtime {
 
-/// A step takes as long as its slowest rank; where steps overlap, from the end
-/// of the one before on the rank that ends it last to its own.
+/// Returns the seconds of each step, which takes as long as its slowest rank.
+/// If steps overlap, a step counts from the end of the previous one to its own
+/// end, on the rank that ends last.
 static std::vector<double> secondsOfSteps(const Run &run) {
   std::vector<double> steps, ends(size_t(run.worldSize()), 0);
   double before = 0;
@@ -95,7 +96,7 @@ static std::string deviceText(const Run &run) {
   return text;
 }
 
-/// Empty where the trace is whole.
+/// Returns a note if the trace is incomplete, or an empty text.
 static std::string cutTraceText(const Run &run) {
   int64_t kept = 0, dropped = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {

@@ -98,7 +98,7 @@ static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when,
   return views;
 }
 
-/// The outputs that are no states in the next step.
+/// Returns the outputs that are not states of the next step.
 static std::vector<ArrayView> withoutStates(const Manifest &manifest,
                                             std::vector<ArrayView> views) {
   auto isState = [&](const ArrayView &view) {
@@ -108,7 +108,8 @@ static std::vector<ArrayView> withoutStates(const Manifest &manifest,
   return views;
 }
 
-/// Beside the file of the parameters: `final.average.safetensors`.
+/// Returns the path for averages beside the file of the parameters:
+/// `final.average.safetensors`.
 static std::string averagePath(const std::string &final) {
   size_t name = final.rfind('/') == std::string::npos ? 0 : final.rfind('/');
   size_t dot = final.rfind('.');

@@ -141,7 +141,8 @@ TrainingOutcome outcomeOf(const Run &run) {
   return outcome;
 }
 
-/// The steps of the learning rate's schedule; 0: it has no end.
+/// Returns the number of steps of the learning rate's schedule, or 0 if it has
+/// no end.
 static int64_t scheduledSteps(const Manifest &manifest) {
   for (const PersistentEntry *entry : hyperparametersOf(manifest))
     if (entry->name == "steps")
