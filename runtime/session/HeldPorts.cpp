@@ -6,7 +6,8 @@
 
 namespace autopar::runtime {
 
-/// True if no rank before this one holds the same block of a result or check.
+/// Returns whether no rank before this one holds the same block of a result or
+/// check.
 static bool isFirstHolder(const Manifest &manifest, const Port &port,
                           int rank) {
   std::vector<int64_t> mine = manifest.coordinates(rank, 0);

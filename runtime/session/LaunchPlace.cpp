@@ -65,8 +65,8 @@ static std::string text(const char *name) {
   return value ? value : "";
 }
 
-/// The number in a variable, or `missing`; a failure if it is there and no
-/// number.
+/// Reads the number in a variable, or uses `missing` if it is not set. It fails
+/// if the value is not a number.
 static Status number(const char *name, int missing, int &value) {
   std::string given = text(name);
   value = missing;

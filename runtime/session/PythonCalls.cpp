@@ -46,7 +46,7 @@ std::string_view formatsOf(std::string_view dtype) {
   return {};
 }
 
-/// A tensor of the entry, as Python's objects and buffers describe it.
+/// A tensor of the entry, described by objects and buffers of Python.
 struct PythonPort {
   PyObject *name = nullptr;
   PyObject *kind = nullptr; // of an output: what makes a new array of it
@@ -77,12 +77,12 @@ public:
   /// Returns whether buffers can describe all tensors.
   bool isPossible() const { return possible; }
   PyObject *run(PyObject *feeds);
-  /// Returns once no call is under way; later ones do nothing.
+  /// Returns once no call is under way. Later calls do nothing.
   void end();
 
 private:
   void describe(autopar_kind kind, std::vector<PythonPort> &ports);
-  /// All objects that are held from one call to the next.
+  /// Calls `use` with each object that is held from one call to the next.
   template <typename Use> void forEachObject(const Use &use);
   bool isOf(PyObject *object, PyObject *type) const;
   bool takeInputs(PyObject *feeds);
@@ -175,7 +175,8 @@ void UsualCall::releaseBuffers(std::vector<PythonPort> &ports) {
     }
 }
 
-/// Holds the arrays, for another thread may change `feeds` during the step.
+/// Takes references to the arrays, because another thread may change `feeds`
+/// during the step.
 bool UsualCall::takeInputs(PyObject *feeds) {
   if (!isOf(feeds, objects.dictType) ||
       size_t(python.dictSize(feeds)) != inputs.size())
@@ -196,7 +197,8 @@ bool UsualCall::takeInputs(PyObject *feeds) {
   return true;
 }
 
-/// A dict of new arrays, whose buffers are held; null: Python has an error.
+/// Returns a dict of new arrays, whose buffers are held, or null if Python has
+/// an error.
 PyObject *UsualCall::makeResults() {
   PyObject *results = python.newDict();
   bool made = results != nullptr;

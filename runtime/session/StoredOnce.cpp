@@ -10,7 +10,7 @@ namespace autopar::runtime {
 
 using StateName = std::pair<StateRole, std::string>;
 
-/// Text that is equal for what a rank stores alike.
+/// Returns a text that is equal for tensors that a rank stores alike.
 static std::string textOf(const Manifest &manifest,
                           const PersistentEntry &tensor, int rank) {
   std::string text = tensor.name;
@@ -53,7 +53,8 @@ static StoredStates statesOf(const Manifest &manifest) {
   return states;
 }
 
-/// True if both have some state, and all that both have alike.
+/// Returns whether the two have a common state and store all common states
+/// alike.
 static bool areAlike(const StoredStates &group, const StoredStates &states) {
   bool isAny = false;
   for (const auto &[name, stored] : states)
