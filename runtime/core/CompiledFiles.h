@@ -10,8 +10,8 @@
 
 namespace autopar::runtime {
 
-/// The bytes of weights that the compiler wrote itself: in the executable, or
-/// in a file beside it that ends with the same hash.
+/// The bytes of weights that the compiler wrote itself. They are in the
+/// executable, or in a file beside it that ends with the same hash.
 struct MadeWeights {
   bool isKnown = false;
   int64_t offset = 0; // in the executable; 0: beside it
@@ -37,7 +37,8 @@ struct WeightHome {
 /// Returns the path of a file of the manifest.
 std::string pathOf(const WeightFileEntry &entry, const WeightHome &home);
 
-/// Opens a file of the manifest at `path`: large enough for its parameters.
+/// Opens a file of the manifest at `path`. The file must be large enough for
+/// its parameters.
 Status openWeightFile(const WeightFileEntry &entry, const WeightHome &home,
                       const std::string &path, FileReader &file);
 

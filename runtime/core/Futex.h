@@ -18,7 +18,8 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
 
 /// Sleeps while `word` holds `expected`, at most `nanoseconds` (negative: no
-/// limit). May return early. `shared`: the word is seen by several processes.
+/// limit). May return early. `shared` means that several processes use the
+/// word.
 inline void futexWait(std::atomic<uint32_t> &word, uint32_t expected,
                       int64_t nanoseconds, bool shared) {
   timespec limit = {time_t(nanoseconds / 1000000000),
@@ -42,7 +43,7 @@ inline void spinPause() {
 #endif
 }
 
-/// Seconds of the monotonic clock.
+/// Returns the seconds of the monotonic clock.
 inline double monotonicSeconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -63,7 +64,8 @@ struct Patience {
   static constexpr Patience ownCore() { return {600, 1500}; }
   static constexpr Patience sharedCore() { return {20, 0}; }
 
-  /// True as soon as `done()` is; false when it is time to sleep.
+  /// Returns true as soon as `done()` is true, and false when it is time to
+  /// sleep.
   template <typename Done> bool wait(const Done &done) const {
     for (int i = 0; i < spins; ++i) {
       if (done())

@@ -87,7 +87,8 @@ static void parseKernels(const JsonReader &json, Manifest &manifest) {
     json.fail("is for GPUs only");
 }
 
-/// 16 hexadecimal digits; 0 (and a failure) if it is something else.
+/// Parses 16 hexadecimal digits. Returns 0 and records a failure for anything
+/// else.
 static uint64_t parseHashText(const JsonReader &json) {
   uint64_t hash = 0;
   if (!parseHash(json.string(), hash))

@@ -37,7 +37,7 @@ static std::string tensorOf(const std::string &name) {
   return isMetadata(name, 1) ? name.substr(0, name.size() - 1) : name;
 }
 
-/// Reads the 8-byte header length; -1 if it cannot be one.
+/// Reads the header length of 8 bytes. Returns -1 if it is not valid.
 static int64_t headerLength(FileReader &file) {
   unsigned char bytes[8];
   if (file.size() < 8 || file.read(0, 8, bytes).failed())
@@ -80,7 +80,7 @@ static NamedTensor readEntry(const JsonReader &json, int64_t dataStart,
   return entry;
 }
 
-/// Every byte of the data belongs to exactly one tensor.
+/// Checks that every byte of the data belongs to exactly one tensor.
 static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
                             int64_t fileBytes, const std::string &path) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -100,8 +100,8 @@ static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
 }
 
 namespace {
-/// Goes through a header without building it. Stops where a name is there twice
-/// or values are nested deeper than those of a header.
+/// Checks a header without building it. Stops at a repeated name or at values
+/// that are nested too deeply for a header.
 class HeaderCheck : public nlohmann::json::json_sax_t {
 public:
   bool null() override { return true; }

@@ -13,19 +13,19 @@
 namespace autopar::runtime {
 
 /// The files that hold a program's weights: those that it was compiled from, or
-/// what --weights names. They are opened before ranks are forked, which share
-/// them, so that all read the same file whatever takes its name.
+/// those of --weights. They are opened before the ranks are forked and shared
+/// by them, so that all ranks read the same file even if its path changes.
 class WeightFiles {
 public:
-  /// `given` is --weights (empty: none): a file or a folder of them. Where it
-  /// names tensors (ONNX, safetensors), parameters are found by name and must
-  /// have the same type and shape; copies of compiled files serve as those. The
-  /// files that were compiled must be as they were, by size and structure; the
-  /// model's own may be missing where it holds no parameter.
+  /// Opens the files. `given` is the value of --weights, a file or a folder, or
+  /// empty. If it names tensors (ONNX, safetensors), parameters are found by
+  /// name and must have the same type and shape. Copies of compiled files
+  /// replace these. The compiled files must be unchanged in size and structure;
+  /// the model's own may be missing if it holds no parameter.
   Status open(const Manifest &manifest, const WeightHome &home,
               const std::string &given);
 
-  /// Reads all bytes of all files: they are those that were compiled.
+  /// Checks all bytes of all files against those that were compiled.
   Status verify();
 
   /// Reads these intervals of a parameter into `to`, densely, with zeros for
