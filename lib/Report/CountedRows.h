@@ -9,7 +9,8 @@
 
 namespace autopar {
 
-/// Gathers rows; those of one key, as repeated layers have them, become one.
+/// Collects rows and merges rows with the same key, as repeated layers have
+/// them.
 class CountedRows {
 public:
   void add(std::string key, std::string text, double seconds, unsigned index) {
@@ -18,7 +19,7 @@ public:
       rows.push_back({std::move(text), seconds, 0, index, {}});
     ++rows[it->second].count;
   }
-  /// Those that weigh the most together come first.
+  /// Returns the rows, those with the largest total first.
   std::vector<CostRow> take() {
     llvm::stable_sort(rows, [](const CostRow &a, const CostRow &b) {
       return std::abs(a.allSeconds()) > std::abs(b.allSeconds());

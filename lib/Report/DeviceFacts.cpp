@@ -27,8 +27,8 @@ static json::Array nodesToJSON(const Cluster &cluster) {
   return groups;
 }
 
-/// The types of each stage's devices, and the bytes that each may hold; 0 if no
-/// limit is known.
+/// Returns the types of each stage's devices and the bytes that each may hold,
+/// or 0 if no limit is known.
 static json::Array stagesToJSON(const Plan &plan) {
   int64_t devices = plan.mesh.deviceCount(), asked = plan.askedMemoryLimit();
   json::Array stages;
@@ -44,8 +44,8 @@ static json::Array stagesToJSON(const Plan &plan) {
   return stages;
 }
 
-/// A collective with the devices that device 0 talks to, and the most nodes
-/// that a communicator of the first stage is on.
+/// Returns a collective with the devices that device 0 communicates with, and
+/// the largest number of nodes that a communicator of the first stage spans.
 static json::Object collectiveToJSON(const PlannedCollective &item,
                                      const Plan &plan,
                                      CommunicationModel &model) {

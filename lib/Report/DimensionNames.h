@@ -7,7 +7,7 @@
 
 namespace autopar {
 
-/// What people call it when an axis splits an op.
+/// The usual name for the dimension that an axis splits in an op.
 enum class SplitName {
   Batch,
   Columns, // of weights
@@ -20,7 +20,7 @@ enum class SplitName {
   TableRows,
   Other,
 };
-/// `the batch`, `weights by columns`, ...
+/// Returns the name as text, such as `the batch` or `weights by columns`.
 llvm::StringRef stringifySplitName(SplitName outcome);
 
 struct NamedDimension {
@@ -28,10 +28,10 @@ struct NamedDimension {
   DimensionMarks marks;
 };
 
-/// Dimensions by where they come from in the model, followed through all ops:
-/// the batch of inputs, the sequence of tokens, heads (what products of two
-/// activations are made for, one by one), experts (the same of an activation
-/// and weights of its own each), rows of tables.
+/// Names dimensions by their origin in the model, which is followed through all
+/// ops: the batch of inputs, the sequence of tokens, heads (a further batch
+/// dimension of a product of two activations), experts (the same for a product
+/// of an activation and a weight), and rows of tables.
 std::vector<NamedDimension> nameDimensions(const ModelGraph &graph);
 
 } // namespace autopar

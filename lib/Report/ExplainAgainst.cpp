@@ -16,7 +16,7 @@ namespace autopar {
 
 namespace {
 
-/// One of the two plans.
+/// One of the two plans, with its costs and the names of its splits.
 struct Side {
   Side(const Plan &plan, const ModelGraph &graph)
       : plan(plan), cost(plan, graph), names(graph, plan.mesh) {}
@@ -25,7 +25,8 @@ struct Side {
   PlanCost cost;
   SplitNames names;
 
-  /// The op in all stages that run it, the reshards at it included.
+  /// Returns the seconds of the op in all stages that run it, including the
+  /// reshards at it.
   double opSeconds(unsigned op) {
     const OpStrategy &strategy = cost.strategyOf(op);
     return double(cost.stagesThatRun(op).size()) *
@@ -43,7 +44,7 @@ struct Side {
   }
 };
 
-/// Rows of two columns.
+/// A table with one column for each plan.
 class Columns {
 public:
   void add(StringRef name, const Twine &a, const Twine &b) {
@@ -64,7 +65,7 @@ static std::string wholeMeshText(const Plan &plan) {
   return stages + meshText(plan.mesh);
 }
 
-/// Seconds of the communication of all stages, by kind.
+/// Returns the seconds of communication of all stages together, by kind.
 static std::map<std::string, double> secondsByKind(const PlanCost &cost) {
   std::map<std::string, double> sums;
   for (const ReshardPlace &place : cost.reshards) {
@@ -77,7 +78,8 @@ static std::map<std::string, double> secondsByKind(const PlanCost &cost) {
   return sums;
 }
 
-/// Both plans' seconds of what either has.
+/// Adds a row for each part that occurs in either plan, with the seconds that
+/// it takes in both.
 template <typename Sums>
 static void addParts(Columns &columns, const Sums &first, const Sums &second,
                      StringRef indent) {
@@ -128,8 +130,8 @@ static std::string partsText(Side &first, Side &second,
   return columns.text;
 }
 
-/// Whether both meshes have axes of the same sizes: then equal shardings are
-/// equal whatever the axes are called.
+/// Returns whether both meshes have axes of the same sizes, so that shardings
+/// can be compared regardless of the names of the axes.
 static bool sameAxes(const Mesh &a, const Mesh &b) {
   return llvm::equal(a.axes(), b.axes(), [](const auto &x, const auto &y) {
     return x.size == y.size && (x.name == kTimeAxis) == (y.name == kTimeAxis);
@@ -140,7 +142,8 @@ static StringRef alikeText(const CostRow &row) {
   return row.count > 1 ? ", and others like it" : "";
 }
 
-/// Ops of repeated layers that differ in one way are one row.
+/// Lists the ops whose strategies or times differ. Ops of repeated layers that
+/// differ in the same way share a row.
 static std::string opsText(Side &first, Side &second, const ModelGraph &graph) {
   CountedRows rows;
   bool comparable = sameAxes(first.plan.mesh, second.plan.mesh);
@@ -175,7 +178,8 @@ static std::string opsText(Side &first, Side &second, const ModelGraph &graph) {
   return text;
 }
 
-/// What makes tensors alike: shape, and the op that makes or that reads them.
+/// Returns a key that is equal for tensors of the same shape whose producers
+/// are alike. For tensors that no op produces, the first readers must be alike.
 static std::string likenessOf(const GraphValue &value,
                               const ModelGraph &graph) {
   std::string key;
@@ -188,7 +192,8 @@ static std::string likenessOf(const GraphValue &value,
              : key + graph.ops[value.uses.front().op].facts->signature;
 }
 
-/// Weighed by the bytes that a device holds of them in the fuller plan.
+/// Lists the tensors whose shardings differ. The rows are sorted by the bytes
+/// that a device holds of them in the plan where these are more.
 static std::string tensorsText(const Side &first, const Side &second,
                                const ModelGraph &graph) {
   CountedRows rows;

@@ -16,12 +16,13 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Alternatives for which the whole step is searched anew.
+/// The number of alternatives for which the whole step is searched anew.
 static constexpr size_t kSearched = 3;
 
 namespace {
 
-/// Another way, what it costs where it is, and the constraint that asks for it.
+/// An alternative strategy or sharding, its local cost, and the constraint that
+/// asks for it.
 struct Alternative {
   std::string text;
   double seconds = 0; // of the op and its reshards, or of the value's reshards
@@ -30,8 +31,8 @@ struct Alternative {
 
 } // namespace
 
-/// The best plan with `pin` for the plan's strategy, mesh and micro-batches,
-/// without its memory limit and constraints.
+/// Searches for the best plan that satisfies `pin`, with the plan's strategy,
+/// mesh and micro-batches, but without its memory limit and constraints.
 static Expected<Plan> searchAgain(const Plan &plan, const ModelGraph &graph,
                                   const Constraint &pin) {
   PlanRequest request;
@@ -54,7 +55,8 @@ static void sortByPrice(std::vector<Alternative> &list) {
   });
 }
 
-/// Of the first ones the whole step too.
+/// Lists the alternatives with their local costs. The first kSearched also get
+/// the time of the whole step.
 static std::string alternativesText(const std::vector<Alternative> &list,
                                     double now, const Plan &plan,
                                     const ModelGraph &graph) {
@@ -114,7 +116,7 @@ static Alternative otherStrategy(PlanCost &cost, unsigned op,
   return item;
 }
 
-/// Other legal strategies, cheapest first.
+/// Returns the legal strategies other than the chosen one, cheapest first.
 static std::vector<Alternative>
 strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
                  const SplitNames &names, unsigned index) {
@@ -182,7 +184,7 @@ Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
                           compute + sides, plan, graph);
 }
 
-/// Seconds beside what is paid now.
+/// Converts alternatives to ways whose seconds are the difference from `now`.
 static std::vector<OtherWay> waysOf(std::vector<Alternative> list, double now) {
   std::vector<OtherWay> ways;
   for (Alternative &item : list)
@@ -198,7 +200,8 @@ std::vector<OtherWay> otherWaysOfOp(PlanCost &cost, const Plan &plan,
                 cost.opSeconds(op, chosen) + cost.sidesSeconds(op, chosen));
 }
 
-/// All that the value's ops give and want, the planned way aside.
+/// Returns the shardings that strategies of the value's producer and readers
+/// have for it, and replication, except for the planned sharding.
 static std::vector<Sharding> possibleShardings(PlanCost &cost, const Plan &plan,
                                                const ModelGraph &graph,
                                                unsigned value) {
@@ -254,7 +257,7 @@ static Alternative otherSharding(PlanCost &cost, unsigned value,
   return item;
 }
 
-/// Other possible shardings, cheapest first.
+/// Returns the possible shardings other than the planned one, cheapest first.
 static std::vector<Alternative> shardingsBeside(PlanCost &cost,
                                                 const Plan &plan,
                                                 const ModelGraph &graph,

@@ -17,7 +17,8 @@ static void computeTwiceAsFast(DeviceType &type) {
     *rate *= 2;
 }
 
-/// Also the rate at which collectives' kernels take a tensor through memory.
+/// Doubles the memory bandwidth, including the rate at which kernels of
+/// collectives move a tensor through memory.
 static void moveTwiceAsFast(DeviceType &type) {
   for (double *rate :
        {&type.memoryBytesPerSecond, &type.collectiveBytesPerSecond,

@@ -16,7 +16,8 @@ namespace autopar {
 // Parts of files
 //===----------------------------------------------------------------------===//
 
-/// As a comment of one line: names of a model may hold anything.
+/// Returns the text as a comment of one line. Control characters become `?`,
+/// because a model's names may contain any bytes.
 static std::string comment(StringRef text) {
   std::string line = "# " + text.str();
   for (char &c : line)
@@ -59,7 +60,7 @@ static std::string layerList(const ExportSizes &sizes) {
 
 namespace {
 
-/// `--name value`, or `--name` alone.
+/// An argument `--name value`, or `--name` alone.
 struct Argument {
   StringRef name;
   std::string value;
@@ -67,7 +68,8 @@ struct Argument {
 
 } // namespace
 
-/// `'Ett|ttt|tL'`: embedding, layers of each stage, loss.
+/// Returns the layout of a pipeline, such as `'Ett|ttt|tL'`: the embedding, the
+/// layers of each stage, and the loss.
 static std::string megatronLayout(ArrayRef<int64_t> layersOfStage) {
   std::vector<std::string> stages;
   for (int64_t layers : layersOfStage)

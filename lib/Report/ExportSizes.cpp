@@ -14,7 +14,7 @@ namespace autopar {
 
 namespace {
 
-/// Ops or tensors of one kind, and the name of the first.
+/// The number of ops or tensors of one kind, and the name of the first.
 struct Counted {
   int64_t count = 0;
   std::string first;
@@ -59,12 +59,12 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the system cannot say
+// Differences from the plan
 //===----------------------------------------------------------------------===//
 
-/// Ops in which the unit does something else than elsewhere, or nothing where
-/// it could do the same. What an optimizer does to parameters is no matter: it
-/// follows how they are stored.
+/// Adds remarks about ops in which the unit does something else than its role,
+/// or does nothing although it could fulfil its role. Updates of parameters by
+/// an optimizer are ignored, because they follow the parameters' shardings.
 void SizeReader::compareOps(const ExportUnit &unit) {
   MapVector<SplitName, Counted> others;
   Counted idle;

@@ -18,8 +18,8 @@ std::optional<SplitName> ExportUnits::outcomeOf(unsigned op,
   return names.of(op, plan.mesh.subAxes()[subAxis].axis, choice);
 }
 
-/// Of the first sub-axis that does anything else than the unit's role, else of
-/// the first one.
+/// Prefers the first sub-axis that does something else than the unit's role, so
+/// that the difference is reported.
 std::optional<SplitName> ExportUnits::outcomeOf(unsigned op,
                                                 const ExportUnit &unit) const {
   for (unsigned subAxis : unit.subAxes)
@@ -29,7 +29,7 @@ std::optional<SplitName> ExportUnits::outcomeOf(unsigned op,
   return outcomeOf(op, unit.subAxes.front());
 }
 
-/// What the system's scheme is about: the others follow.
+/// Only these ops are subject to the system's scheme; other ops follow them.
 bool ExportUnits::isWork(unsigned op) const {
   return graph.ops[op].facts->kernel == KernelClass::Contraction ||
          graph.ops[op].facts->kernel == KernelClass::Convolution;
@@ -58,8 +58,8 @@ Role ExportUnits::roleOf(unsigned op, SplitName outcome) const {
   return Role::None;
 }
 
-/// What it does in most contractions and convolutions, or in most ops where it
-/// splits none of these.
+/// Returns the role that the sub-axis has in most contractions and
+/// convolutions, or in most ops if it splits none of these.
 Role ExportUnits::roleOf(unsigned subAxis) const {
   for (bool all : {false, true}) {
     std::array<int64_t, 4> votes = {};
@@ -75,7 +75,8 @@ Role ExportUnits::roleOf(unsigned subAxis) const {
   return Role::None;
 }
 
-/// Whether `factor` tells experts, with weights of their own each, apart.
+/// Returns whether `factor` separates experts that each have weights of their
+/// own, so that every operand has it as a dimension.
 bool ExportUnits::splitsExpertsOf(unsigned op, unsigned factor) const {
   return all_of(graph.ops[op].facts->rule.operands,
                 [&](const TensorFactors &tensor) {
@@ -124,7 +125,8 @@ std::string ExportUnits::nameOf(const ExportUnit &unit) const {
   return "axis '" + join(plan.mesh.spell(unit.subAxes), "', '") + "'";
 }
 
-/// Whether a unit of that role does so in the system too.
+/// Compares the outcome with the unit's role; outcomes outside contractions and
+/// convolutions need not match in some cases.
 bool ExportUnits::fits(unsigned op, SplitName outcome,
                        const ExportUnit &unit) const {
   if (outcome == SplitName::Experts)
@@ -137,7 +139,7 @@ bool ExportUnits::fits(unsigned op, SplitName outcome,
   return roleOf(op, outcome) == unit.role;
 }
 
-/// `weights by rows in 3 ops, the batch in 1 op`: all that a unit splits.
+/// Lists everything that a unit splits, with the number of ops.
 std::string ExportUnits::outcomesOf(const ExportUnit &unit) const {
   MapVector<SplitName, int64_t> counts;
   for (unsigned op = 0; op < graph.ops.size(); ++op)

@@ -8,11 +8,11 @@
 
 namespace autopar {
 
-/// What an axis is in the systems' terms, outermost first as they number
-/// devices.
+/// The role of an axis in the systems' terms. The roles are ordered from
+/// outermost to innermost, as the systems number devices.
 enum class Role { Data, Context, Tensor, None };
 
-/// Sub-axes of one axis that are the same to a system.
+/// Sub-axes of one axis that a system treats as one.
 struct ExportUnit {
   unsigned axis = 0;
   llvm::SmallVector<unsigned, 2> subAxes;
@@ -21,28 +21,31 @@ struct ExportUnit {
   bool experts = false; // splits them too
 };
 
-/// The mesh of a plan as units, and what they do in ops.
+/// Divides the mesh of a plan into units and returns what they do in ops.
 class ExportUnits {
 public:
   ExportUnits(const Plan &plan, const ModelGraph &graph,
               const ExportSystem &system);
   llvm::ArrayRef<ExportUnit> list() const { return units; }
 
-  /// A contraction or convolution: what the systems' schemes are about. Other
-  /// ops follow.
+  /// Returns whether the op is a contraction or convolution. The systems'
+  /// schemes are about these; other ops follow.
   bool isWork(unsigned op) const;
-  /// Of the first sub-axis that does not fit the unit's role, else of the first
-  /// one; nullopt where it splits nothing.
+  /// Returns the outcome of the first sub-axis that does not fit the unit's
+  /// role, or else of the first sub-axis. It is nullopt if that one splits
+  /// nothing.
   std::optional<SplitName> outcomeOf(unsigned op, const ExportUnit &unit) const;
-  /// Whether a unit of that role does so in the system too. What tensor axes
-  /// do between contractions is `sequenceParallel`.
+  /// Returns whether a unit of that role has this outcome in the system too.
+  /// Between contractions a tensor axis may split the batch, and also the
+  /// sequence if the system has `sequenceParallel`.
   bool fits(unsigned op, SplitName outcome, const ExportUnit &unit) const;
   std::optional<unsigned> factorOf(unsigned op, SplitName outcome) const {
     return names.factorOf(op, outcome);
   }
-  /// `axis 'x'`
+  /// Returns the name of the unit for messages, such as `axis 'x'`.
   std::string nameOf(const ExportUnit &unit) const;
-  /// `splits weights by rows in 3 ops, the batch in 1 op`: all that it does.
+  /// Returns everything that the unit splits, such as `splits weights by rows
+  /// in 3 ops, the batch in 1 op`.
   std::string outcomesOf(const ExportUnit &unit) const;
 
 private:

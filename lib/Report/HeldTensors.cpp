@@ -15,12 +15,13 @@ namespace autopar {
 
 namespace {
 
-/// The places of items, first and last, between which a buffer is in use.
+/// The first and the last place in the order of items at which a buffer is in
+/// use.
 struct Lifetime {
   int64_t first = -1, last = -1;
 };
 
-/// Buffers that are alike: as large, of values that look alike.
+/// Buffers of the same size whose values look alike.
 struct AlikeBuffers {
   HeldTensor held;
   std::vector<Lifetime> lifetimes; // in the order of the program
@@ -52,7 +53,7 @@ private:
 
 } // namespace
 
-/// How many of the lifetimes there are at once, at most.
+/// Returns the largest number of lifetimes that overlap.
 static int64_t mostAtOnce(ArrayRef<Lifetime> lifetimes) {
   std::map<int64_t, int64_t> changes; // by place
   for (const Lifetime &life : lifetimes) {
@@ -87,7 +88,7 @@ std::vector<Lifetime> StageReader::lifetimes() const {
   return list;
 }
 
-/// The op that makes what the item makes or moves.
+/// Returns the name of the op whose result the item makes or moves.
 std::string StageReader::itemName(int64_t place) const {
   const WorkItem &item = stage.work.items[order[place]];
   ArrayRef<unsigned> buffers = item.writes.empty() ? item.reads : item.writes;
@@ -124,7 +125,8 @@ AlikeBuffers &StageReader::alike(const BufferContents &what, int64_t bytes,
   return groups[it->second];
 }
 
-/// As weightBytes has it: as they are, packed for library calls, or both.
+/// Adds weights in the same way as weightBytes: unpacked, packed for library
+/// calls, or both.
 void StageReader::addWeights() {
   std::map<unsigned, int64_t> copies;
   for (unsigned value : stage.plain)

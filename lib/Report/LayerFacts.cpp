@@ -32,7 +32,7 @@ private:
 
 } // namespace
 
-/// A key that ops which look alike on the page share.
+/// Returns a key that is equal for ops which look alike on the page.
 std::string LayerWriter::keyOf(const ExplainedOp &item) const {
   std::string key = report.graph.ops[item.op].facts->signature + "|" +
                     item.strategy + "|" + std::to_string(item.compute * 1e9) +
@@ -42,7 +42,7 @@ std::string LayerWriter::keyOf(const ExplainedOp &item) const {
   return key;
 }
 
-/// Triples: name, shape, sharding.
+/// Returns triples of name, shape and sharding.
 json::Array LayerWriter::tensors(ArrayRef<unsigned> values) {
   json::Array list;
   for (unsigned index : values) {

@@ -9,7 +9,7 @@
 
 namespace autopar {
 
-/// Texts that occur again and again, once each: facts have their numbers.
+/// Stores each repeated text once; the facts refer to it by number.
 class PageTexts {
 public:
   unsigned number(llvm::StringRef text);
@@ -20,22 +20,24 @@ private:
   llvm::json::Array list;
 };
 
-/// Whatever bytes a model's names have.
+/// Returns a text that JSON can hold, whatever bytes a model's names have.
 std::string readable(llvm::StringRef text);
 
-/// Runs of ops in the order of the program, a list per stage; what repeats is
-/// told once, with a count, and so are stages that look alike.
+/// Returns a list for each stage with runs of ops in program order. Repeated
+/// runs are written once with a count; stages that look alike are written once
+/// too.
 llvm::json::Array layersToJSON(const PlanFacts &facts, const PlanReport &report,
                                PageTexts &texts);
 
-/// Nodes, links, the collectives of each communicator and what stages send.
+/// Returns nodes, links, the collectives of each communicator, and the messages
+/// between stages.
 llvm::json::Object devicesToJSON(const PlanFacts &facts,
                                  const PlanReport &report);
 
-/// For each stage the activities of its streams with their times in whole
-/// nanoseconds, the memory of a device, and sums in seconds. There are at most
-/// some thousand numbers, however long the step is: activities too short to be
-/// seen are merged with their neighbours.
+/// Returns for each stage the activities of its streams with their times in
+/// whole nanoseconds, the memory of a device, and sums in seconds. There are at
+/// most some thousand numbers, however long the step is: activities too short
+/// to be seen are merged with their neighbours.
 llvm::json::Array timelineToJSON(const PlanReport &report, PageTexts &texts);
 
 } // namespace autopar

@@ -44,7 +44,8 @@ static std::vector<CostRow> dearestOps(PlanCost &cost, const Plan &plan,
   return rows.take();
 }
 
-/// What makes two reshards alike: steps, shardings, and the ops at them.
+/// Returns a key that is equal for reshards with the same steps and shardings
+/// whose ops are alike.
 static std::string keyOf(const ReshardPlace &place, const ModelGraph &graph,
                          const Mesh &mesh) {
   const GraphValue &value = graph.values[place.value];
@@ -68,8 +69,8 @@ static std::vector<CostRow> originsOf(const PlanCost &cost, const Plan &plan,
   return rows.take();
 }
 
-/// What each axis does in an op. Of one whose parts do different things, the
-/// first that splits.
+/// Returns the outcome of each axis in an op. If the sub-axes of an axis have
+/// different choices, the first that splits counts.
 static std::vector<std::string> outcomesOf(const Plan &plan, unsigned op,
                                            const SplitNames &names) {
   std::vector<std::string> outcomes;

@@ -12,7 +12,7 @@ using namespace llvm;
 
 namespace autopar {
 
-/// The text of the template that the facts replace.
+/// The placeholder in the template that the facts replace.
 static constexpr StringLiteral kFactsPlace = "{{facts}}";
 
 std::string readable(StringRef text) {
@@ -84,7 +84,7 @@ static json::Array changesToJSON(ArrayRef<ChangedCluster> changes) {
   return list;
 }
 
-/// The tensors of each stage that take most memory.
+/// Returns the tensors of each stage that take most memory.
 static json::Array heldToJSON(const PlanReport &report) {
   constexpr size_t kShownTensors = 10;
   json::Array stages;
@@ -132,7 +132,8 @@ json::Value factsToJSON(const PlanReport &report) {
   return object;
 }
 
-/// The facts as text without `<`, which could end the script that holds them.
+/// Returns the facts as text without `<`, which could end the script that holds
+/// them.
 static std::string inScript(const json::Value &facts) {
   std::string text = formatv("{0}", facts);
   std::string result;

@@ -21,7 +21,8 @@ std::string stepText(const Plan &plan) {
          " predicted";
 }
 
-/// How many parameters and activations each sharding has, most common first.
+/// Lists how many parameters and activations have each sharding, most common
+/// first.
 static std::string shardingsText(const Plan &plan, const ModelGraph &graph) {
   std::map<std::string, int64_t> parameters, activations;
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values)) {
@@ -49,8 +50,8 @@ static std::string shardingsText(const Plan &plan, const ModelGraph &graph) {
 
 namespace {
 
-/// Ops that an axis splits with one outcome, and of the blocks of the factor
-/// with the largest share of empty ones, how many are empty.
+/// The number of ops that an axis splits with one outcome. `empty` and `blocks`
+/// describe the split factor with the largest share of empty blocks.
 struct SplitOps {
   int64_t ops = 0, empty = 0, blocks = 1;
 
@@ -73,8 +74,8 @@ struct SplitOps {
 
 } // namespace
 
-/// How many ops an axis splits, by outcome: `the batch in 9 ops, ...`, and
-/// whether it leaves devices without work.
+/// Lists how many ops an axis splits, by outcome, such as `the batch in 9 ops,
+/// ...`, and whether it leaves devices without work.
 static std::string axisText(const Plan &plan, const ModelGraph &graph,
                             const SplitNames &names, unsigned axis) {
   MapVector<SplitName, SplitOps> outcomes; // in the order of the program
@@ -82,7 +83,7 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
     for (const auto &[subAxis, choice] :
          zip(plan.mesh.subAxes(), op.assignment))
       if (subAxis.axis == axis && choice.kind == Choice::Split) {
-        // Of one micro-batch.
+        // The size and the parts are those of one micro-batch.
         int64_t times = 1, parts = 1;
         for (unsigned other : subAxesOf(op.assignment, choice.index)) {
           const SubAxis &part = plan.mesh.subAxes()[other];
@@ -109,7 +110,7 @@ static std::string axisText(const Plan &plan, const ModelGraph &graph,
               ", ");
 }
 
-/// One line per axis of more than one device.
+/// Returns one line for each axis of more than one device.
 static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
   SplitNames names(graph, plan.mesh);
   std::string text;

@@ -54,7 +54,8 @@ void Remarks::mesh() {
                       << secondsText(plan.lowerBoundSeconds);
 }
 
-/// What runs in several stages belongs to none.
+/// Emits a remark at the first op of each stage. Ops that run in several stages
+/// count for none.
 void Remarks::stages() {
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
     SmallVector<unsigned> own;
@@ -84,7 +85,8 @@ void Remarks::strategies() {
                                  << " computing" << alikeText(row.count);
 }
 
-/// At the op that makes the tensor, or the first that reads it.
+/// Emits a remark for each reshard at the op that makes the tensor, or else at
+/// the first op that reads it.
 void Remarks::reshards() {
   for (const CostRow &row : facts.origins) {
     const GraphValue &value = graph.values[row.index];

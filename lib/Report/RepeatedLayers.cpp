@@ -18,8 +18,8 @@ static bool multipliesWeight(const ModelGraph &graph, const GraphOp &op) {
   return (a.fromInput && b.fromParameter) || (a.fromParameter && b.fromInput);
 }
 
-/// The repeats, and of them only those that are not much shorter than the
-/// longest (an encoder's beside a decoder's), in order.
+/// Returns the repeated runs in order, without those that are much shorter than
+/// the longest. A decoder's run, for example, stays beside an encoder's.
 static std::vector<RepeatedRun> longRepeats(ArrayRef<unsigned> places) {
   std::vector<RepeatedRun> runs = repeatedRuns(places, /*least=*/1);
   auto leftOut = [](const RepeatedRun &run) {

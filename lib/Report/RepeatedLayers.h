@@ -7,11 +7,11 @@
 
 namespace autopar {
 
-/// Of each layer the contractions of an activation with a weight, in program
-/// order. Layers are what repeats in the sequence of all such ops: the same
-/// ops again and again, over as many ops as possible. Where an
-/// encoder and a decoder repeat each by themselves, both are layers. Empty:
-/// nothing repeats.
+/// Returns, for each layer, the contractions of an activation with a weight, in
+/// program order. Layers are the repeating parts of the sequence of all such
+/// ops: a period of ops that recurs, over as many ops as possible. If an
+/// encoder and a decoder each repeat, the layers of both are returned. The
+/// result is empty if nothing repeats.
 std::vector<llvm::SmallVector<unsigned>>
 repeatedLayers(const ModelGraph &graph);
 

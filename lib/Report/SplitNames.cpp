@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Strategies whose outcome has a name; the first that fits.
+/// The strategies that have a name for their outcome. The first that fits is
+/// used.
 static constexpr std::pair<StrategyName, SplitName> kOutcomes[] = {
     {StrategyName::Data, SplitName::Batch},
     {StrategyName::Column, SplitName::Columns},

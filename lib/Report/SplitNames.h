@@ -8,26 +8,29 @@
 
 namespace autopar {
 
-/// Calls what the axes of a mesh do in a graph's ops by the words that people
-/// use.
+/// Names what the axes of a mesh do in the ops of a graph, in common terms such
+/// as `heads`.
 class SplitNames {
 public:
   /// `mesh` must outlive this.
   SplitNames(const ModelGraph &graph, const Mesh &mesh);
 
-  /// Of a choice that splits `op` over a sub-axis of `axis`: the first word
-  /// that fits.
+  /// Returns the first name that fits a choice which splits `op` over a
+  /// sub-axis of `axis`.
   SplitName of(unsigned op, unsigned axis, const Choice &choice) const;
-  /// `data: split 0 (the batch), tensor: pass 1`; an axis whose primes do
-  /// different things is told prime by prime.
+  /// Returns a strategy as text, such as `data: split 0 (the batch), tensor:
+  /// pass 1`. If the sub-axes of an axis have different choices, each sub-axis
+  /// is listed.
   std::string strategyText(unsigned op, const Assignment &assignment) const;
-  /// The factor of `op` that is called so by where it comes from (the batch,
-  /// the sequence, heads, experts, rows of tables); nullopt where none is.
+  /// Returns the factor of `op` whose origin in the model has this name (the
+  /// batch, the sequence, heads, experts, rows of tables), or nullopt if there
+  /// is none.
   std::optional<unsigned> factorOf(unsigned op, SplitName outcome) const;
 
 private:
   const Mesh &mesh;
-  /// Per axis, per strategy with a word of its own, per op.
+  /// The choices that each strategy with a name demands, by axis, strategy and
+  /// op.
   std::vector<std::vector<std::vector<AxisDemand>>> demands;
   std::vector<NamedDimension> dimensions;
 };

@@ -10,7 +10,7 @@ namespace autopar {
 
 /// Parts of the step that a lane tells apart, and of all lanes together.
 static constexpr int64_t kPartsOfLane = 5000, kPartsOfPage = 20000;
-/// Moments of the memory of a stage.
+/// The number of moments that a stage's memory is divided into.
 static constexpr int64_t kMoments = 400;
 
 static int64_t nanoseconds(double seconds) {
@@ -27,7 +27,7 @@ Kind kindOf(ActivityKind kind) {
                                             : Messages;
 }
 
-/// An activity of a stream, or several that follow each other.
+/// An activity of a stream, or several consecutive ones.
 struct Segment {
   double start = 0, end = 0;
   double seconds[KindCount] = {};
@@ -81,8 +81,9 @@ private:
 
 } // namespace
 
-/// Rows: start, length, kind, micro-batch, activities, share that is busy in
-/// percent, names of the first and the last.
+/// Returns a row for each segment: start, length, kind, micro-batch, number of
+/// activities, percentage of busy time, and the names of the first and the last
+/// activity.
 json::Array Lane::toJSON(const StageProgram &stage, PageTexts &texts) const {
   json::Array rows;
   for (const Segment &item : segments) {
@@ -101,8 +102,9 @@ json::Array Lane::toJSON(const StageProgram &stage, PageTexts &texts) const {
   return rows;
 }
 
-/// Pairs: from when on how much of the arena is in use; the most of each
-/// moment, as far as it changes.
+/// Returns pairs of a time and the bytes of the arena in use from then on. The
+/// step is divided into moments; each has its maximum, and only changes are
+/// listed.
 static json::Array memoryToJSON(const StageProgram &stage,
                                 ArrayRef<TimelineEntry> entries,
                                 double seconds) {

@@ -10,11 +10,11 @@
 
 namespace autopar {
 
-/// The function's results are setup values.
+/// Returns whether the function's results are setup values.
 bool isSetup(mlir::func::FuncOp func);
 
-/// What the attributes of a function's argument or result say of it; null where
-/// they say nothing.
+/// The description of a function's argument or result in its attributes.
+/// Members are null if the attributes lack them.
 struct DescribedTensor {
   explicit DescribedTensor(mlir::DictionaryAttr attributes);
 
@@ -28,14 +28,15 @@ struct DescribedTensor {
 /// holds them. Setup functions come first.
 class PersistentTable {
 public:
-  /// The index of a parameter, one for all functions that split it alike, of
-  /// an input, or of the setup value that `argument` is; an error if setup has
-  /// none such.
+  /// Returns the index of the parameter, input or setup value that `argument`
+  /// is. A parameter has one index for all functions that split it alike. It
+  /// fails if setup has no such value.
   mlir::FailureOr<int64_t> argument(mlir::func::FuncOp func,
                                     mlir::BlockArgument argument);
-  /// A new entry for result `number` of a setup function.
+  /// Adds an entry for result `number` of a setup function and returns its
+  /// index.
   int64_t addSetupValue(mlir::func::FuncOp func, unsigned number);
-  /// Result `number` of the setup function is entry `index`.
+  /// Records that result `number` of the setup function is entry `index`.
   void nameResult(mlir::func::FuncOp func, unsigned number, int64_t index);
 
   mlir::ArrayAttr toAttribute(mlir::MLIRContext *context) const;

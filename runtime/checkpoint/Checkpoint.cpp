@@ -63,8 +63,9 @@ Status Checkpoint::addBlock(const StoredBlock &stored) {
   return Status::success();
 }
 
-/// Blocks of a state are of one plan, disjoint: they are all of it if they have
-/// as many elements.
+/// Checks that blocks cover their states. The blocks of a state come from one
+/// plan and are disjoint, so they cover it if they have the same number of
+/// elements.
 Status Checkpoint::checkWhole() const {
   for (const auto &[key, whole] : wholes) {
     int64_t elements = 0;
@@ -80,7 +81,8 @@ Status Checkpoint::checkWhole() const {
   return Status::success();
 }
 
-/// Each thread takes the next block that none has taken.
+/// Compares all bytes with their hashes. Each thread takes the next block that
+/// no thread has taken.
 Status Checkpoint::checkBytes() const {
   std::vector<const Place *> all;
   for (const auto &[key, place] : places)
@@ -172,8 +174,8 @@ Status Checkpoint::read(const std::string &key,
 
 namespace {
 
-/// Reads runs of a block in ascending order; short ones that are close together
-/// come with one call of the system.
+/// Reads runs of a block in ascending order. Short runs that are close together
+/// are read with one system call.
 class RunReader {
 public:
   RunReader(const FileReader &file, int64_t offset, int64_t bytes)

@@ -15,8 +15,8 @@ namespace autopar::runtime {
 /// The blocks of a state that a part of it needs, in memory.
 class LoadedState {
 public:
-  /// Copies a part, which is dense. What is beyond the state's end, padding,
-  /// becomes zero.
+  /// Copies a part, which is dense. Padding beyond the state's end becomes
+  /// zero.
   void copy(const std::vector<Interval> &part, char *to) const;
 
 private:
@@ -29,23 +29,23 @@ private:
   int64_t elementBytes = 0;
 };
 
-/// A checkpoint that was opened: any number of ranks with any plan read their
-/// parts of its states.
+/// An opened checkpoint. Any number of ranks with any plan can read their parts
+/// of its states.
 class Checkpoint {
 public:
-  /// Reads the manifest and all headers, and checks that the blocks make up
-  /// each state; with `readsAll` compares all bytes with their hashes.
+  /// Reads the manifest and all headers, and checks that the blocks cover each
+  /// state. With `readsAll` it also compares all bytes with their hashes.
   Status open(const std::string &folder, bool readsAll);
 
   int64_t step() const { return manifest.step; }
   const std::string &path() const { return folder; }
   const CheckpointManifest &about() const { return manifest; }
-  /// The states by their keys, each as the box that is all of it.
+  /// Returns the states by their keys. Each is the box that covers all of it.
   const std::map<std::string, StateBlock> &states() const { return wholes; }
   size_t blocksOf(const std::string &key) const { return places.count(key); }
 
-  /// The state of this key, or with a `/` at the end all states of that role,
-  /// begin as they do without a checkpoint.
+  /// Excludes the state of this key, or, if it ends with a `/`, all states of
+  /// that role. They begin as they do without a checkpoint.
   void leaveOut(const std::string &key) { leftOut.insert(key); }
   bool isLeftOut(const std::string &key) const {
     return leftOut.count(key) > 0 ||
@@ -55,13 +55,13 @@ public:
     return wholes.count(key) > 0 && !isLeftOut(key);
   }
 
-  /// Reads what a part of a state that is there needs; the bytes are compared
-  /// with their hashes.
+  /// Reads the blocks that a part of an existing state needs, and compares the
+  /// bytes with their hashes.
   Status read(const std::string &key, const std::vector<Interval> &part,
               LoadedState &loaded) const;
-  /// Reads a part, which is dense, of a state that is there, to where it goes;
-  /// what is beyond the state's end, padding, becomes zero. The bytes are those
-  /// that open() has compared unless checkFiles() fails after the last read.
+  /// Reads a dense part of an existing state to its destination. Padding beyond
+  /// the state's end becomes zero. If checkFiles() succeeds after the last
+  /// read, the bytes are those that open() has compared.
   Status copy(const std::string &key, const std::vector<Interval> &part,
               char *to) const;
   Status checkFiles() const;
@@ -87,11 +87,12 @@ private:
   std::set<std::string> leftOut;
 };
 
-/// Opens the checkpoint at `path`, or of a folder of checkpoints the newest one
-/// that is whole. `doubts` says why newer ones are not.
+/// Opens the checkpoint at `path`, or the newest complete one if it is a folder
+/// of checkpoints. `doubts` explains why newer ones are not complete.
 Status openCheckpoint(const std::string &path, bool readsAll,
                       Checkpoint &checkpoint, std::vector<std::string> &doubts);
-/// True for a checkpoint, and for a folder that has one, whole or not.
+/// Returns whether the path is a checkpoint, or a folder with one, complete or
+/// not.
 bool hasCheckpoint(const std::string &path);
 
 } // namespace autopar::runtime

@@ -17,19 +17,20 @@
 
 namespace autopar::runtime {
 
-/// A file as it will be, in memory: whoever saves copies the blocks to where
-/// the file has them, so that the disk can take them from there.
+/// The contents of a future file in memory. The caller copies the blocks to
+/// their places in the file, so that they can be written to disk from there.
 class FileImage {
 public:
-  /// Takes memory for a file of these blocks; nothing of it is touched yet.
+  /// Allocates memory for a file of these blocks without touching it.
   Status create(const std::vector<StateBlock> &blocks);
-  /// The bytes of a block go there, by its number in create()'s list.
+  /// Returns the place for the bytes of a block, by its number in create()'s
+  /// list.
   char *of(size_t block) const { return data() + places[block]; }
   char *data() const { return static_cast<char *>(image.data()); }
   int64_t size() const { return bytes; }
 
-  /// Computes the hashes, writes the file and brings it to the disk. A message
-  /// names the file, and the state at which it failed.
+  /// Computes the hashes and writes the file to disk. A failure names the file
+  /// and the state.
   Status write(const std::string &path);
 
 private:
@@ -55,8 +56,8 @@ struct StoredBlock {
   uint64_t hash = 0;
 };
 
-/// The blocks of an open file, whose header is checked: types that are known,
-/// boxes within their states.
+/// Reads the blocks of an open file. It checks that the header has known types
+/// and boxes within their states.
 Status readCheckpointFile(FileReader &file, std::vector<StoredBlock> &blocks);
 
 } // namespace autopar::runtime

@@ -28,22 +28,22 @@ public:
   CheckpointFolder &operator=(const CheckpointFolder &) = delete;
   ~CheckpointFolder();
 
-  /// Makes the folder, keeps other runs from writing there and removes what one
-  /// that was killed has left half written.
+  /// Creates the folder, locks it against other runs, and removes incomplete
+  /// files of a killed run.
   Status lock();
 
-  /// The file that a rank writes of a step; its folder is made.
+  /// Returns the path of a rank's file of a step, and creates its folder.
   Status fileOfRank(int64_t step, int rank, std::string &file) const;
-  /// All ranks' files are there: they become the checkpoint of the step, and of
-  /// older ones all but `keep` and the best go.
+  /// Makes the checkpoint of a step from all ranks' files, which must exist. Of
+  /// older checkpoints all but `keep` and the best are removed.
   Status finish(int64_t step, int ranks, CheckpointManifest manifest,
                 int64_t keep) const;
-  /// Gives up what was written of a step.
+  /// Removes the files that were written for a step.
   void drop(int64_t step) const;
 
-  /// Steps of which there is a checkpoint, the newest one first.
+  /// Returns the steps that have a checkpoint, newest first.
   std::vector<int64_t> steps() const;
-  /// The folder of a step's checkpoint.
+  /// Returns the folder of a step's checkpoint.
   std::string folderOf(int64_t step) const;
   const std::string &where() const { return path; }
 

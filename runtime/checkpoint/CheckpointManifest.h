@@ -13,8 +13,8 @@
 
 namespace autopar::runtime {
 
-/// The place of a training in rows of shards: the row of the epoch's order with
-/// which the next step begins.
+/// The position of a training in the rows of shards: the row of the epoch's
+/// order with which the next step begins.
 struct DataPlace {
   int64_t epoch = 0, row = 0;
   int64_t rows = 0;             // of an epoch
@@ -22,7 +22,7 @@ struct DataPlace {
   uint64_t shards = 0;          // which they were: Shards::hash()
 };
 
-/// The best of a training's evaluations.
+/// The best evaluation of a training.
 struct BestPlace {
   std::string metric;
   int64_t step = 0; // steps that were taken then
@@ -30,15 +30,15 @@ struct BestPlace {
   int64_t worse = 0; // evaluations since then
 };
 
-/// The place of a training, beside its states.
+/// The position of a training in addition to its states.
 struct TrainingPlace {
   std::optional<DataPlace> data; // none: its data are arrays of all steps
   std::optional<BestPlace> best; // none: nothing was evaluated
   std::string iterable; // how a Trainer's iterable tells its place; empty: none
 };
 
-/// The manifest tells what a checkpoint is of. Newer formats are refused, older
-/// ones are read.
+/// The manifest describes the contents of a checkpoint. Newer formats are
+/// rejected; older ones are read.
 struct CheckpointManifest {
   static constexpr int64_t newestFormat = 1;
   struct File {
@@ -54,15 +54,15 @@ struct CheckpointManifest {
   ProgramHashes hashes; // of the program that wrote it
 };
 
-/// True if the folder is one checkpoint.
+/// Returns whether the folder is one checkpoint.
 bool isCheckpoint(const std::string &folder);
 
-/// Reads the manifest of a checkpoint, whose files must all be there, as long
-/// as they were.
+/// Reads the manifest of a checkpoint. All its files must exist with their
+/// original lengths.
 Status readManifest(const std::string &folder, CheckpointManifest &manifest);
 
-/// Writes the manifest of the files `names` of the folder, which are all there,
-/// to the disk.
+/// Writes the manifest of the files `names` of the folder to disk. All of them
+/// must exist.
 Status writeManifest(const std::string &folder,
                      const std::vector<std::string> &names,
                      CheckpointManifest manifest);

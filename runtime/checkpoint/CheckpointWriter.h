@@ -14,8 +14,7 @@
 
 namespace autopar::runtime {
 
-/// The ranks of a host tell each other here about checkpoints, in memory that
-/// they share.
+/// The memory in which the ranks of a host inform each other about checkpoints.
 class CheckpointBoard {
 public:
   Status create(int ranks, SharedMemory &shared);
@@ -27,10 +26,11 @@ public:
   };
   Rank &of(int rank) const { return static_cast<Rank *>(memory.data())[rank]; }
   int ranks() const { return count; }
-  /// Rank 0 calls this before it comes to the barrier before `step`: the states
-  /// are saved as they are then.
+  /// Requests that the states be saved as they are before `step`. Rank 0 calls
+  /// it before it reaches the barrier before that step.
   void saveBefore(int64_t step) const { due().store(step); }
-  /// Any rank may ask after that barrier.
+  /// Returns whether the states are saved before `step`. Any rank may call it
+  /// after that barrier.
   bool savesBefore(int64_t step) const { return due().load() == step; }
 
 private:
@@ -42,9 +42,9 @@ private:
   int count = 0;
 };
 
-/// Saves the blocks of one rank: a copy is made at once, in memory that is
-/// taken before, and a thread writes it while steps go on. Rank 0's thread
-/// makes a checkpoint of all ranks' files.
+/// Saves the blocks of one rank. It copies them at once to memory that was
+/// allocated before, and a thread writes the copy while steps continue. Rank
+/// 0's thread makes a checkpoint from the files of all ranks.
 class CheckpointWriter {
 public:
   /// `aborted` ends waits for other ranks.
@@ -55,12 +55,13 @@ public:
   CheckpointWriter(const CheckpointWriter &) = delete;
   CheckpointWriter &operator=(const CheckpointWriter &) = delete;
 
-  /// `read` brings a block's bytes as they are. Waits for the save before it.
+  /// Saves the blocks after waiting for the previous save. `read` provides the
+  /// current bytes of a block.
   using Read = std::function<Status(const SavedBlock &saved, void *to)>;
   Status save(int64_t step, const Read &read, const TrainingPlace &place = {});
   /// Waits for the last save.
   void finish();
-  /// The step of the last save that was begun; -1: there is none.
+  /// Returns the step of the last save that was begun, or -1 if there is none.
   int64_t lastStep() const { return last; }
 
 private:

@@ -8,35 +8,36 @@
 
 namespace autopar::runtime {
 
-/// Checkpoints call a state so: `model/fc.weight`.
+/// Returns the name of a state in checkpoints, such as `model/fc.weight`.
 std::string stateKey(StateRole role, const std::string &name);
 
-/// A state as the box that is all of it.
+/// Returns a state as the box that covers all of it.
 StateBlock wholeOf(const PersistentEntry &entry);
 
-/// A block that a rank saves, and which of its persistent tensors has it.
+/// A block that a rank saves, and the persistent tensor that has it.
 struct SavedBlock {
   StateBlock block;
   int index = 0;
 };
 
-/// The blocks that a rank saves. They are of the first stage that has the
-/// state; of equal blocks the first rank saves its own. All ranks' blocks
-/// together are each state once.
+/// Returns the blocks that a rank saves. They belong to the first stage that
+/// has the state; of equal blocks only the first rank saves its own. The blocks
+/// of all ranks together contain each state once.
 std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank);
 
-/// Leaves out the states of a role that a run may begin anew: `optimizer`.
+/// Excludes the states of a role that a run may begin anew, such as
+/// `optimizer`.
 Status leaveOutRole(Checkpoint &checkpoint, const std::string &role);
 
-/// Fails unless the program has the checkpoint's states, of the same types and
-/// shapes, and no others, but for those that are left out. The message names
-/// the first that differs.
+/// Checks that the program has exactly the states of the checkpoint, with the
+/// same types and shapes, apart from excluded ones. The message names the first
+/// difference.
 Status checkStates(const Checkpoint &checkpoint, const Manifest &program);
 
-/// Tells, by their hashes, that model or recipe are others than the checkpoint
-/// was written with, though checkStates found nothing; "" if they are not, or
-/// nobody knows. With the optimizer's states left out the recipe is expected to
-/// be another one.
+/// Returns a warning if the hashes show that model or recipe differ from those
+/// that the checkpoint was written with, although checkStates succeeded. It is
+/// "" if they are equal or not known. If the optimizer's states are excluded,
+/// another recipe is expected.
 std::string doubtOfHashes(const Checkpoint &checkpoint,
                           const Manifest &program);
 

@@ -10,7 +10,7 @@ using namespace autopar::runtime;
 
 namespace {
 
-/// The body of an op, with the time that it took where that is wanted.
+/// Runs the body of an op, and measures its time if requested.
 template <typename Body>
 Status timeOp(aprt_rank *rank, int32_t op, Activity activity,
               const Body &body) {
@@ -29,12 +29,12 @@ Status beginAndEndOp(aprt_rank *rank, int32_t op, const Body &body) {
   return rank->device->endOp();
 }
 
-/// Runs `body`, keeps what the op cost, and turns a failure into a message.
+/// Runs `body`, records the cost of the op, and turns a failure into a message.
 template <typename Body>
 aprt_status runOp(aprt_rank *rank, int32_t op, Activity activity,
                   const Body &body) {
   rank->record.currentOp.store(op, std::memory_order_relaxed);
-  // Generated code, which calls this, lets no exception through.
+  // Generated code calls this and cannot handle exceptions.
   Status status = guardMemory("running the op", [&]() -> Status {
     APRT_TRY(rank->device->isAsynchronous() ? beginAndEndOp(rank, op, body)
                                             : timeOp(rank, op, activity, body));

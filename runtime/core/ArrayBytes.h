@@ -11,8 +11,8 @@
 
 namespace autopar::runtime {
 
-/// Memory aligned to a cache line, large blocks to huge pages: kernels read
-/// inputs where the launcher has put them.
+/// Allocates memory aligned to a cache line, and large blocks to huge pages,
+/// because kernels read inputs where the launcher has put them.
 template <typename T> struct ArrayAllocator {
   using value_type = T;
   ArrayAllocator() = default;

@@ -10,24 +10,25 @@
 
 namespace autopar::runtime {
 
-/// The device memory that the entries of one rank have in common: persistent
-/// tensors that they store alike, each once, and the arena, which one step at a
-/// time uses. The device of the entry that asked for memory first owns it and
-/// must outlive the others.
+/// The device memory that the entries of one rank share. It has persistent
+/// tensors that entries store alike, each once, and the arena, which one step
+/// at a time uses. The device of the entry that first requested memory owns it
+/// and must outlive the others.
 class CommonMemory {
 public:
-  /// `arenaBytes`: of the entry whose steps need most.
+  /// `arenaBytes` is the size for the entry whose steps need most.
   explicit CommonMemory(int64_t arenaBytes) : arenaBytes(arenaBytes) {}
 
-  /// The tensor of this number, with one more user; null: no entry has it now.
+  /// Returns the tensor of this number and adds a user, or returns null if no
+  /// entry has it now.
   void *use(int number);
-  /// An entry has made it and is its first user.
+  /// Adds a tensor that an entry has made; the entry is its first user.
   void add(int number, Device &device, void *data);
-  /// One user less; after the last one it is freed.
+  /// Removes a user. The tensor is freed after the last one.
   Status drop(int number);
 
-  /// Gives a tensor that nothing writes any more way to an equal one of another
-  /// entry, or keeps it for those to come.
+  /// Replaces a tensor that nothing writes any more by an equal one of another
+  /// entry, or keeps it for later entries.
   Status merge(Device &device, int64_t bytes, void *&data);
 
   Status takeArena(Device &device, MemoryCounter &counter, void *&arena);

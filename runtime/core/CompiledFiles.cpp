@@ -48,7 +48,7 @@ static Status checkSize(const FileReader &file, int64_t size) {
                            " bytes, not " + std::to_string(size));
 }
 
-/// A made file ends with the hash that the executable holds too.
+/// Checks that a made file ends with the same hash as the executable contains.
 static Status checkMade(const MadeWeights &made, const FileReader &file) {
   if (!made.isKnown || made.isEmbedded())
     return Status::success();

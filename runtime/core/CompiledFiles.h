@@ -10,8 +10,8 @@
 
 namespace autopar::runtime {
 
-/// The bytes of weights that the compiler wrote itself: in the executable, or
-/// in a file beside it that ends with the same hash.
+/// The bytes of weights that the compiler wrote itself. They are in the
+/// executable, or in a file beside it that ends with the same hash.
 struct MadeWeights {
   bool isKnown = false;
   int64_t offset = 0; // in the executable; 0: beside it
@@ -27,26 +27,27 @@ struct MadeWeightsEnd {
   uint64_t content;
 };
 
-/// Where a program's own files are.
+/// The location of a program's own files.
 struct WeightHome {
   std::string folder; // of the executable
   MadeWeights made = {};
   std::string program = "/proc/self/exe";
 };
 
-/// Where a file of the manifest is.
+/// Returns the path of a file of the manifest.
 std::string pathOf(const WeightFileEntry &entry, const WeightHome &home);
 
-/// Opens a file of the manifest at `path`: large enough for its parameters.
+/// Opens a file of the manifest at `path`. The file must be large enough for
+/// its parameters.
 Status openWeightFile(const WeightFileEntry &entry, const WeightHome &home,
                       const std::string &path, FileReader &file);
 
-/// Whether it is what the program was compiled with, by size and structure;
-/// the failure says what differs.
+/// Checks by size and structure that the file is the one that the program was
+/// compiled with. The failure names the difference.
 Status checkUnchanged(const Manifest &manifest, size_t index,
                       const WeightHome &home, const FileReader &file);
 
-/// The same by all of its bytes.
+/// Checks the same by all bytes of the file.
 Status checkContent(const WeightFileEntry &entry, const WeightHome &home,
                     const FileReader &file);
 

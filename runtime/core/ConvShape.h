@@ -1,7 +1,7 @@
 //===- ConvShape.h - Descriptions of convolutions ---------------*- C++ -*-===//
 //
-// What every device asks of an aprt_conv_desc before it looks for a library's
-// own form of the convolution.
+// Every device checks and simplifies an aprt_conv_desc with these functions
+// before it looks for a library's own form of the convolution.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,25 +24,27 @@ struct ConvOperands {
   void *y = nullptr;
 };
 
-/// Fails for a description that is none, or that names a slot past `slots`.
+/// Checks that a description is valid and its slot is below `slots`.
 Status checkConv(const aprt_conv_desc &desc, size_t slots);
 
-/// The description with zeros past its spatial dimensions: equal convolutions
-/// have equal words.
+/// Returns the description with zeros past its spatial dimensions, so that
+/// equal convolutions have equal words.
 aprt_conv_desc canonicalConv(const aprt_conv_desc &desc);
 
-/// The same convolution with at most one spatial dimension of size 1 in front
-/// of others: dimensions that have one position and a window of one are gone,
-/// and what is left of a line is an image of height 1. Nothing moves in memory.
+/// Returns the same convolution without dimensions that have one position and a
+/// window of one, and with dimensions of size 1 in front if fewer than two are
+/// left. For example, a convolution over a line becomes one over an image of
+/// height 1. Nothing moves in memory.
 aprt_conv_desc imageConv(const aprt_conv_desc &desc);
 
-/// Elements of X, W and Y.
+/// Return the number of elements of X, W and Y.
 int64_t countInputs(const aprt_conv_desc &desc);
 int64_t countWeights(const aprt_conv_desc &desc);
 int64_t countOutputs(const aprt_conv_desc &desc);
 
-/// The padding after dimension `d` that gives `out` positions: a local slice
-/// may have another one than it says. May be negative.
+/// Returns the padding after dimension `d` that gives `out` positions. For a
+/// local slice it may differ from that of the description, and it may be
+/// negative.
 int64_t effectivePadHigh(const aprt_conv_desc &desc, int64_t d);
 
 } // namespace autopar::runtime

@@ -13,23 +13,25 @@
 
 namespace autopar::runtime {
 
-/// Bytes of one element; 0 for a number that is no aprt_dtype.
+/// Returns the bytes of one element, or 0 for a number that is not an
+/// aprt_dtype.
 int64_t elementBytes(int64_t dtype);
 
-/// "f32" and so on; "?" for a number that is no aprt_dtype.
+/// Returns a name such as "f32", or "?" for a number that is not an aprt_dtype.
 const char *dtypeName(int64_t dtype);
 
-/// Parses "f32" and so on. Returns false for an unknown name.
+/// Parses a name such as "f32". Returns false for an unknown name.
 bool parseDtype(std::string_view name, aprt_dtype &dtype);
 
-/// product = a * b; false on overflow or a negative factor.
+/// Computes product = a * b. Returns false on overflow or a negative factor.
 bool checkedMultiply(int64_t a, int64_t b, int64_t &product);
 
-/// Bytes of a dense tensor; false on overflow or a negative dimension.
+/// Computes the bytes of a dense tensor. Returns false on overflow or a
+/// negative dimension.
 bool tensorBytes(aprt_dtype dtype, const std::vector<int64_t> &shape,
                  int64_t &bytes);
 
-/// "f32[2,3]", for messages.
+/// Returns a text for messages such as "f32[2,3]".
 std::string describeTensor(aprt_dtype dtype, const std::vector<int64_t> &shape);
 
 /// Storage types without arithmetic of their own.
@@ -40,7 +42,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// Without branches, so that loops over it become vectors.
+/// Converts without branches, so that loops over it are vectorized.
 inline float toFloat(Float16 value) {
   uint32_t sign = uint32_t(value.bits & 0x8000) << 16;
   uint32_t bits = uint32_t(value.bits & 0x7fff) << 13;
@@ -71,7 +73,8 @@ inline BFloat16 toBFloat16(float value) {
   return {uint16_t((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16)};
 }
 
-/// How elements of T are computed with: 16-bit floats in float.
+/// Defines the type in which elements of T are computed, which is float for
+/// 16-bit floats.
 template <typename T> struct Element {
   using Compute = T;
   static T load(T value) { return value; }
@@ -89,7 +92,7 @@ template <> struct Element<BFloat16> {
 };
 
 /// Calls `visitor` with a value of the C++ type of `dtype`. Returns false for a
-/// number that is no aprt_dtype.
+/// number that is not an aprt_dtype.
 template <typename Visitor> bool visitDtype(int64_t dtype, Visitor &&visitor) {
   switch (dtype) {
   case APRT_BOOL:

@@ -30,12 +30,13 @@ struct HostSlice {
   std::vector<Interval> intervals;
   int64_t elementBytes = 1;
   bool parallel = false; // parts may be copied by several threads at once
-  /// Of the dense local part.
+  /// Returns the bytes of the dense local part.
   int64_t bytes() const { return elementsOf(intervals) * elementBytes; }
   /// Copies the part of these intervals, which is dense at `host`. On the way
   /// to the device every byte is written: zeros outside the global tensor.
   std::function<Status(const std::vector<Interval> &, char *host)> copy;
-  /// Of an output: where the part is dense in the host's tensor, if it is.
+  /// The place of an output's part in the host's tensor if it is dense there,
+  /// or else null.
   char *dense = nullptr;
   /// The memory of that tensor, which stays while there are steps.
   char *tensor = nullptr;
@@ -48,7 +49,7 @@ struct Transfer {
   HostSlice slice;
 };
 
-/// What a device counts from its start on.
+/// The counters of a device since its start.
 struct DeviceCounters {
   int64_t outputBytes = 0;    // brought to the host by collect()
   double gpuSeconds = 0;      // of a GPU: of steps, without inputs and outputs
@@ -62,30 +63,31 @@ class Device {
 public:
   virtual ~Device() = default;
 
-  /// True if calls only begin work, which is done after synchronize(). Then
-  /// each op's calls, the transport's too, are between beginOp and endOp.
+  /// Returns whether calls only begin work, which is complete after
+  /// synchronize(). Then each op's calls, including the transport's, are
+  /// between beginOp and endOp.
   virtual bool isAsynchronous() const = 0;
   virtual Status beginOp(int) { return Status::success(); }
   virtual Status endOp() { return Status::success(); }
-  /// True while calls are noted to be repeated later. If one fails the step is
-  /// run without.
+  /// Returns whether calls are being recorded for later repetition. If a call
+  /// fails, the step runs without repetition.
   virtual bool isCapturing() const { return false; }
-  /// Why steps are not repeated in one call where they could be; empty: they
-  /// are, or the device knows no such thing.
+  /// Explains why steps are not repeated in one call although they could be. It
+  /// is empty if they are repeated, or if the device has no such repetition.
   virtual std::string repeatRefusal() const { return {}; }
-  /// An asynchronous device gives `sink` the times of all further ops, in
-  /// synchronize().
+  /// Makes an asynchronous device pass the times of all further ops to `sink`,
+  /// in synchronize().
   virtual Status startTrace(const TraceSink &) { return Status::success(); }
 
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
 
-  /// `bytes` of device memory, aligned to 256 bytes, counted in `counter`.
-  /// Unspecified contents. 0 bytes give a valid pointer too.
+  /// Allocates `bytes` of device memory, aligned to 256 bytes and counted in
+  /// `counter`. Its contents are unspecified. 0 bytes give a valid pointer too.
   virtual Status allocate(int64_t bytes, const char *what,
                           MemoryCounter &counter, void *&memory) = 0;
-  /// After all work that may use it is done. Null is fine.
+  /// Frees memory. All work that may use it must be done. Null is allowed.
   virtual Status release(void *memory) = 0;
 
   /// Fills device memory. `slice` is not used after the call.
@@ -106,13 +108,13 @@ public:
   virtual Status conv(const aprt_conv_desc &desc,
                       const ConvOperands &operands) = 0;
   virtual Status packConv(const aprt_conv_desc &desc, const void *w) = 0;
-  /// After setup: gives `merge` each packed weight, which may come back as an
-  /// equal one of another device of the rank. A device whose packed weights are
-  /// there once anyway has nothing to give.
+  /// Passes each packed weight to `merge` after setup, which may replace it by
+  /// an equal one of another device of the rank. A device that already stores
+  /// equal packed weights once passes none.
   using MergeBytes = std::function<Status(int64_t bytes, void *&data)>;
   virtual Status mergePacked(const MergeBytes &) { return Status::success(); }
-  /// When all entries of the rank have loaded: what one has packed serves this
-  /// one, too, where its results are the same.
+  /// Adopts weights that another entry of the rank has packed if results stay
+  /// the same. It is called when all entries have loaded.
   virtual void adoptPacked() {}
   virtual Status recordEvent(int event) = 0;
   virtual Status waitEvent(int event) = 0;
@@ -121,22 +123,23 @@ public:
   // Steps: feed, runStep, collect for every micro-batch; then synchronize
   //===--------------------------------------------------------------------===//
 
-  /// The inputs of the next runStep. What the host copies may be taken at once
-  /// or then, and is in place when the work of its body begins.
+  /// Takes the inputs of the next runStep. Memory of the host may be read now
+  /// or during runStep; the inputs are in place when the work of its body
+  /// begins.
   virtual Status feed(std::vector<Transfer> inputs) = 0;
-  /// Runs `body`, which puts the work of micro-batch `time` of one step on the
-  /// streams: by calling it, or by repeating what it put there before.
+  /// Enqueues the work of micro-batch `time` of one step on the streams, by
+  /// calling `body` or by repeating what `body` enqueued before.
   virtual Status runStep(int64_t time, const std::function<Status()> &body) = 0;
-  /// Brings outputs of the last runStep to the host, or within its body what
-  /// the last op has made; there they are sure to be after synchronize().
+  /// Copies outputs of the last runStep to the host, or, when called within its
+  /// body, outputs of the last op. The latter are complete after synchronize().
   virtual Status collect(std::vector<Transfer> outputs) = 0;
-  /// After the last step, or a failure: forgets what was to be repeated, which
-  /// the transport's communicators cannot end before. Does not wait for work.
+  /// Forgets the recorded steps after the last step or a failure, because the
+  /// transport's communicators cannot end before. It does not wait for work.
   virtual void endSteps() {}
-  /// Waits for all work; a failure of asynchronous work is reported here, with
-  /// the op where that is known.
+  /// Waits for all work. Reports a failure of asynchronous work, with the op if
+  /// it is known.
   virtual Status synchronize() = 0;
-  /// Up to the last synchronize().
+  /// Returns the counters up to the last synchronize().
   virtual DeviceCounters counters() const = 0;
 };
 

@@ -18,7 +18,8 @@ static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
 
 /// Sleeps while `word` holds `expected`, at most `nanoseconds` (negative: no
-/// limit). May return early. `shared`: the word is seen by several processes.
+/// limit). May return early. `shared` means that several processes use the
+/// word.
 inline void futexWait(std::atomic<uint32_t> &word, uint32_t expected,
                       int64_t nanoseconds, bool shared) {
   timespec limit = {time_t(nanoseconds / 1000000000),
@@ -42,27 +43,29 @@ inline void spinPause() {
 #endif
 }
 
-/// Seconds of the monotonic clock.
+/// Returns the seconds of the monotonic clock.
 inline double monotonicSeconds() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
 }
 
-/// How long a wait stays on its core before it sleeps: first it spins, then it
-/// lets others run between looks.
+/// The number of attempts of a wait before it sleeps. It first spins, then
+/// yields the core to other threads between attempts.
 struct Patience {
   int spins;
   int yields;
-  /// Of yields, which take less on a core that nobody else wants; where others
-  /// do, each may take as long as a turn of theirs.
+  /// The longest time that is spent in yields. A yield is short on an idle
+  /// core, but may take as long as the time slice of another thread.
   static constexpr double mostSeconds = 0.002;
 
-  /// For threads with a core of their own, or sharing one.
+  /// Returns the patience of threads with a core of their own, or of those that
+  /// share one.
   static constexpr Patience ownCore() { return {600, 1500}; }
   static constexpr Patience sharedCore() { return {20, 0}; }
 
-  /// True as soon as `done()` is; false when it is time to sleep.
+  /// Returns true as soon as `done()` is true, and false when it is time to
+  /// sleep.
   template <typename Done> bool wait(const Done &done) const {
     for (int i = 0; i < spins; ++i) {
       if (done())

@@ -56,8 +56,9 @@ void dropBatch(aprt_gemm_desc &desc, int64_t dim) {
   --desc.batch_rank;
 }
 
-/// Whether batch dimension `d` can be the rows of a matrix with the last
-/// dimension as columns: one of the two is dense, and lines do not overlap.
+/// Returns whether batch dimension `d` can be the rows of a matrix with the
+/// last dimension as columns. One of the two must be dense, and lines must not
+/// overlap.
 static bool makesMatrix(const aprt_gemm_desc &desc, const int64_t *strides,
                         int64_t d, int64_t columns) {
   int64_t last = strides[desc.batch_rank + 1];

@@ -1,7 +1,7 @@
 //===- GemmShape.h - Descriptions of GEMMs ----------------------*- C++ -*-===//
 //
-// What every device asks of an aprt_gemm_desc before it looks for a library's
-// own form of it.
+// Every device checks and simplifies an aprt_gemm_desc with these functions
+// before it looks for a library's own form of the GEMM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ struct GemmOperands {
   void *c = nullptr;
 };
 
-/// How the addend reaches the result.
+/// The way in which the addend reaches the result.
 enum AddendMode : int64_t {
   noAddend = 0,
   separateAddend = 1, // another tensor with C's strides
@@ -32,35 +32,35 @@ enum AddendMode : int64_t {
 };
 AddendMode addendMode(const aprt_gemm_desc &desc, const GemmOperands &operands);
 
-/// Fails for a description that is none, or that names a slot past `slots`.
+/// Checks that a description is valid and its slot is below `slots`.
 Status checkGemm(const aprt_gemm_desc &desc, size_t slots);
 
-/// The words of a description that mean something, the rest zero: equal
+/// Returns the description with its unused words set to zero, so that equal
 /// GEMMs have equal words.
 aprt_gemm_desc canonicalGemm(const aprt_gemm_desc &desc);
 
-/// A description with as few batch dimensions as possible: those of size 1 are
-/// gone and those that continue M are part of it.
+/// Returns a description with as few batch dimensions as possible. Those of
+/// size 1 are removed, and those that continue M become part of it.
 aprt_gemm_desc normalizeGemm(const aprt_gemm_desc &desc);
 
-/// Joins neighbouring batch dimensions that are one in A, B and C.
+/// Merges neighbouring batch dimensions that form one dimension in A, B and C.
 aprt_gemm_desc joinBatches(const aprt_gemm_desc &desc);
 
-/// Removes batch dimension `dim`; the strides behind it move up.
+/// Removes batch dimension `dim` and moves the later strides up.
 void dropBatch(aprt_gemm_desc &desc, int64_t dim);
 
-/// Number of matrices in the batch, and the offset of one of them.
+/// Return the number of matrices in the batch, and the offset of one of them.
 int64_t gemmBatches(const aprt_gemm_desc &desc);
 int64_t gemmOffset(const aprt_gemm_desc &desc, const int64_t *strides,
                    int64_t batch);
 
-/// Index of the distinct matrix of B that a batch index uses.
+/// Returns the index of the distinct matrix of B that a batch index uses.
 int64_t distinctMatrix(const aprt_gemm_desc &desc, int64_t batch);
 int64_t distinctMatrices(const aprt_gemm_desc &desc);
-/// Offset in elements of distinct matrix `index` inside B.
+/// Returns the offset in elements of distinct matrix `index` in B.
 int64_t distinctOffset(const aprt_gemm_desc &desc, int64_t index);
 
-/// The description with B dense, its distinct matrices one after the other:
+/// Returns the description with B dense and its distinct matrices consecutive:
 /// [matrices, k, n], or transposed [matrices, n, k].
 aprt_gemm_desc withDenseB(const aprt_gemm_desc &desc, bool transposed);
 

@@ -16,7 +16,7 @@ namespace autopar::runtime {
 // Reading the manifest
 //===----------------------------------------------------------------------===//
 
-/// True if the member is there.
+/// Returns whether the member exists.
 static bool readNumber(const JsonReader &json, const char *key,
                        double &number) {
   JsonReader member = json.member(key, /*optional=*/true);

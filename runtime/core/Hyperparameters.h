@@ -16,25 +16,25 @@
 
 namespace autopar::runtime {
 
-/// The hyperparameters of a program, in its order; their first values are
-/// fillOf.
+/// Returns the hyperparameters of a program in the manifest's order. Their
+/// initial values are fillOf.
 std::vector<const PersistentEntry *>
 hyperparametersOf(const Manifest &manifest);
 
-/// The value of a hyperparameter in the first step.
+/// Returns the value of a hyperparameter in the first step.
 double fillOf(const PersistentEntry &hyperparameter);
 
-/// The number in as few digits as tell it apart.
+/// Returns the number with as few digits as identify it.
 std::string numberText(double value);
 
-/// `a number of 0 or more and below 1`
+/// Returns a text such as `a number of 0 or more and below 1`.
 std::string rangeText(const NumberRange &range);
 
-/// Checks that the state may be this, whole: an error if it is a hyperparameter
-/// and the number is none of its range.
+/// Checks the value of a whole state. It fails if the state is a hyperparameter
+/// and the number is outside its range.
 Status checkState(const PersistentEntry &state, const void *value);
 
-/// Has hyperparameters begin as `NAME=NUMBER` says.
+/// Sets the initial values of hyperparameters from `NAME=NUMBER` assignments.
 Status setHyperparameters(const std::vector<std::string> &assignments,
                           Manifest &manifest);
 

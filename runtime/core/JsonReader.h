@@ -21,7 +21,8 @@ public:
   JsonReader(const nlohmann::json &value, std::string path, Status &status)
       : value(&value), path(std::move(path)), status(&status) {}
 
-  /// The member `key`; null (and a failure unless optional) if missing.
+  /// Returns the member `key`. If it is missing, returns null and records a
+  /// failure unless it is optional.
   JsonReader member(const char *key, bool optional = false) const {
     static const nlohmann::json null;
     std::string inner = path.empty() ? key : path + "." + key;
@@ -37,7 +38,8 @@ public:
 
   bool isNull() const { return value->is_null(); }
 
-  /// The elements of an array; empty (and a failure) if it is none.
+  /// Returns the elements of an array. If it is not an array, returns none and
+  /// records a failure.
   std::vector<JsonReader> elements() const {
     std::vector<JsonReader> result;
     if (!value->is_array()) {
@@ -50,7 +52,7 @@ public:
     return result;
   }
 
-  /// An integer in [least, most]; `least` on failure.
+  /// Returns an integer in [least, most], or `least` on failure.
   int64_t integer(int64_t least, int64_t most) const {
     bool fits = value->is_number_unsigned()
                     ? value->get<uint64_t>() <= uint64_t(INT64_MAX)

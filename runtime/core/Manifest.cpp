@@ -123,7 +123,7 @@ static void parsePlan(const JsonReader &root, Manifest &manifest) {
     manifest.predictedPeakMemoryBytes.push_back(element.number());
 }
 
-/// Where the program comes from, and what it needs to run.
+/// Parses the origin of the program and its requirements.
 static void parseOrigin(const JsonReader &root, Manifest &manifest) {
   manifest.model = root.member("model").string();
   if (JsonReader entry = root.member("entry", /*optional=*/true);

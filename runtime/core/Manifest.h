@@ -30,8 +30,8 @@ struct WeightFileEntry {
   std::string name;
   int64_t bytes = 0; // where its last parameter ends; 0: it holds none
   bool isMade = false;
-  // What it was then, -1 and nothing where that is not known: its length, its
-  // hash without the parameters' bytes, and with them.
+  // The length of the file at that time, its hash without the bytes of
+  // parameters, and its hash with them. They are -1 or nullopt if unknown.
   int64_t size = -1;
   std::optional<uint64_t> structure = std::nullopt;
   std::optional<uint64_t> content = std::nullopt;
@@ -64,19 +64,19 @@ struct OpEntry {
   double bytes = 0;
 };
 
-/// Where a stage keeps its local part of an input or output.
+/// The place where a stage keeps its local part of an input or output.
 struct PortPlacement {
   int stage = 0;
   int64_t arenaOffset = 0;
-  /// Of an input that is read where the host holds it, and of a state: its
-  /// persistent tensor; -1: it is in the arena.
+  /// The persistent tensor of a state, or of an input that is read from the
+  /// host's memory. It is -1 if the port is in the arena.
   int64_t persistent = -1;
-  /// The op after which a gradient can be read; later ops may overwrite it. -1:
-  /// the port can be read at the end of the step.
+  /// The op after which a gradient can be read; later ops may overwrite it. It
+  /// is -1 if the port can be read at the end of the step.
   int64_t after = -1;
 };
 
-/// What an output tells.
+/// The meaning of an output.
 enum class OutputRole {
   Model, // an output of the model
   Loss,
@@ -87,12 +87,12 @@ enum class OutputRole {
   NoLabels, // whether the step counts no label
   Metric    // what a metric is made of
 };
-/// Manifests call the roles so, in the order of the enumeration.
+/// The names of the roles in manifests, in the order of the enumeration.
 inline constexpr const char *outputRoleNames[] = {
     "model",      "loss",    "grad_norm", "learning_rate",
     "loss_scale", "skipped", "no_labels", "metric"};
 
-/// What a state is kept for.
+/// The purpose of a state.
 enum class StateRole {
   Model,         // a parameter that changes, or an input of --state
   Optimizer,     // the number of the step, and what is kept of a parameter
@@ -106,7 +106,7 @@ inline constexpr const char *stateRoleNames[] = {
     "model",  "optimizer", "loss_scale",    "random",
     "extent", "average",   "hyperparameter"};
 
-/// Which numbers a hyperparameter may be: least <= value < below.
+/// The numbers that a hyperparameter may be: least <= value < below.
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double below = std::numeric_limits<double>::infinity();
@@ -114,9 +114,9 @@ struct NumberRange {
   bool isInteger = false;
 };
 
-/// The numbers of a part of an input are indices of a tensor of the model: one
-/// outside of [-size, size) ends the run. Of labels, which are classes, one
-/// outside of [0, size) does, unless it is `ignored`.
+/// A bound for indices: the numbers of a part of an input are indices of a
+/// tensor of the model. A number outside [-size, size) ends the run. A label,
+/// which is a class, must be in [0, size) unless it is `ignored`.
 struct IndexBound {
   std::string table;
   int64_t dim = 0;  // of the table
@@ -136,16 +136,16 @@ struct Port {
   std::vector<DimSlice> dims;
   std::vector<PortPlacement> stages;
   std::vector<IndexBound> indexBounds; // of an input
-  /// The input is a boolean per row, which says whether it counts; all rows do
-  /// where nobody gives it.
+  /// Is true if the input is a boolean per row that says whether the row
+  /// counts. All rows count if nobody provides it.
   bool countsRows = false;
 
-  /// Bytes of the global tensor and of a rank's part.
+  /// The bytes of the global tensor and of a rank's part.
   int64_t globalBytes = 0;
   int64_t localBytes = 0;
 };
 
-/// A number that is made of outputs of an evaluation's steps.
+/// A number that is computed from outputs of an evaluation's steps.
 struct Metric {
   enum Kind {
     Mean,    // a sum by a count
@@ -158,11 +158,11 @@ struct Metric {
   bool isHigherBetter = false;
   std::vector<size_t> outputs; // of the manifest
 };
-/// Manifests call the kinds so, in the order of the enumeration.
+/// The names of the kinds in manifests, in the order of the enumeration.
 inline constexpr const char *metricKindNames[] = {"mean", "exp_mean", "f1",
                                                   "auc"};
 
-/// An evaluation tells how good the model is, when a training asks for it.
+/// An evaluation measures how good the model is, when a training asks for it.
 struct Evaluation {
   std::vector<Metric> metrics;
   size_t best = 0;      // the metric that tells which states are the best
@@ -172,16 +172,16 @@ struct Evaluation {
   std::string data;     // where it is; empty: a run says so
 };
 
-/// A boolean that each step computes; true ends the run with the message. With
-/// places an i32: if it is above 0, the message and the place of that number,
-/// from 1 on, end the run.
+/// A boolean that each step computes; true ends the run with the message. A
+/// check with places is an i32: if it is above 0, the run ends with the message
+/// and the place of that number, counted from 1.
 struct Check {
   Port port;
   std::string message;
   std::vector<std::string> places;
 };
 
-/// An input that the program was compiled for a value of.
+/// An input for whose value the program was compiled.
 struct FixedInput {
   std::string name;
   aprt_dtype dtype = APRT_F32;
@@ -201,14 +201,16 @@ struct PersistentEntry {
   bool isInput = false; // the host holds it
   bool isState = false; // steps write it; a parameter, too, if it begins as one
   StateRole role = StateRole::Model; // of a state
-  /// Of a state that begins as no parameter: the bytes of each element.
+  /// The bytes of each element of a state whose initial value is not a
+  /// parameter.
   std::string fill;
   NumberRange range; // of a hyperparameter, a scalar of f64 with a fill
   int64_t bytes = 0; // local
 
-  /// True if setup computes it.
+  /// Returns whether setup computes it.
   bool isSetupValue() const { return !isParameter && !isInput && !isState; }
-  /// Whether arrays of a run may say how the state begins.
+  /// Returns whether arrays of a run may provide the initial value of the
+  /// state.
   bool isGivenState() const {
     return isState && !isParameter &&
            (role == StateRole::Model || role == StateRole::Extent);
@@ -266,7 +268,8 @@ struct Manifest {
   std::vector<Port> gradients; // of a training step, by parameters' names
   std::vector<Port> trained;   // the states that begin as parameters
   std::vector<Port> averages;  // of some of them, by their names
-  /// States after a step, by the names that the model's outputs had.
+  /// The states after a step, by the names of the outputs of the model that
+  /// they were.
   std::vector<Port> stateOutputs;
   std::vector<std::vector<PersistentEntry>> persistent; // by stage
   std::vector<int64_t> arenaBytes;                      // by stage
@@ -280,28 +283,29 @@ struct Manifest {
   double predictedStepSeconds = 0;
   std::vector<double> predictedPeakMemoryBytes; // by stage; may be empty
 
-  /// Index of the axis "time" in mesh, or -1.
+  /// The index of the axis "time" in mesh, or -1.
   int timeAxis = -1;
   int devicesPerStage = 1;
 
-  /// Streams that ops name: 0 is there always.
+  /// The number of streams that ops name. Stream 0 always exists.
   int64_t streams = 1;
 
   int worldSize() const { return stages * devicesPerStage; }
   bool uses(const std::string &library) const;
-  /// Whether a step trains the model.
+  /// Returns whether a step trains the model.
   bool trains() const { return !gradients.empty(); }
-  /// The index of the output of a training step with this role; none if there
-  /// is none.
+  /// Returns the index of the output of a training step with this role, or
+  /// nullopt.
   std::optional<size_t> outputOf(OutputRole role) const;
-  /// The op's name, or a stand-in when the program passes a bad index.
+  /// Returns the op's name, or a placeholder if the program passes a bad index.
   const char *opName(int op) const;
   const char *opKind(int op) const;
-  /// Coordinates of a world rank along every mesh axis, time included.
+  /// Returns the coordinates of a world rank along every mesh axis, including
+  /// time.
   std::vector<int64_t> coordinates(int worldRank, int64_t time) const;
 };
 
-/// Parses and validates. A failure names the key and what is wrong with it.
+/// Parses and validates a manifest. A failure names the key and its problem.
 Status parseManifest(const char *text, Manifest &manifest);
 
 } // namespace autopar::runtime

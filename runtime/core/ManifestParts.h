@@ -13,28 +13,28 @@
 
 namespace autopar::runtime {
 
-// More than any program has; products of a few of them fit.
+// This is more than any program has, and products of a few of them fit.
 constexpr int64_t maxBytes = int64_t(1) << 50;
 constexpr int64_t maxCount = int64_t(1) << 24;
 
-/// Communicators, channels, ops, kernels and weight files. The manifest has its
-/// mesh, stages and target.
+/// Parses communicators, channels, ops, kernels and weight files. The manifest
+/// must have its mesh, stages and target.
 void parseTables(const JsonReader &root, Manifest &manifest);
 
-/// Inputs, outputs, checks, fixed inputs and persistent tensors. The manifest
-/// has its tables and the sizes of its arenas, too.
+/// Parses inputs, outputs, checks, fixed inputs and persistent tensors. The
+/// manifest must also have its tables and the sizes of its arenas.
 void parseTensors(const JsonReader &root, Manifest &manifest);
 
-/// The metrics; the manifest has its outputs.
+/// Parses the metrics. The manifest must have its outputs.
 void parseEvaluation(const JsonReader &root, Manifest &manifest);
 
-/// Hashes of what the program is made of, and what a step computes.
+/// Parses the hashes of the program's sources, and the work of a step.
 void parseRun(const JsonReader &root, Manifest &manifest);
 
-/// The rest of a state of that role.
+/// Parses the fields that only a hyperparameter has.
 void parseHyperparameter(const JsonReader &json, PersistentEntry &entry);
 
-/// An array with one element per stage.
+/// Returns the elements of an array with one element per stage.
 std::vector<JsonReader> perStage(const JsonReader &json, int stages);
 
 } // namespace autopar::runtime

@@ -10,7 +10,8 @@ namespace autopar::runtime {
 
 namespace {
 constexpr int64_t maxStreams = 64;
-// Of CUDA's devices: threads of a block, its static shared memory.
+// The limits of CUDA devices: the threads of a block and its static shared
+// memory.
 constexpr int64_t maxThreads = 1024;
 constexpr int64_t maxSharedBytes = 48 << 10;
 } // namespace
@@ -86,7 +87,8 @@ static void parseKernels(const JsonReader &json, Manifest &manifest) {
     json.fail("is for GPUs only");
 }
 
-/// 16 hexadecimal digits; 0 (and a failure) if it is something else.
+/// Parses 16 hexadecimal digits. Returns 0 and records a failure for anything
+/// else.
 static uint64_t parseHashText(const JsonReader &json) {
   uint64_t hash = 0;
   if (!parseHash(json.string(), hash))

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t maxElements = int64_t(1) << 48;
 } // namespace
 
-/// The role by its place among `names`, which are those of the enum; the first
-/// one where there is no role.
+/// Returns the role whose name in `names` is given, or the first role if there
+/// is none.
 template <typename Role, size_t count>
 static Role parseRole(const JsonReader &json,
                       const char *const (&names)[count]) {
@@ -122,8 +122,8 @@ static Port parsePort(const JsonReader &json, const Manifest &manifest) {
   return port;
 }
 
-/// The shape of users' arrays and files, where the program's is another one of
-/// the same elements in the same order.
+/// Reads the shape of users' arrays and files, if the program uses another
+/// shape for the same elements in the same order.
 static void takeUserShape(const JsonReader &json, aprt_dtype dtype,
                           int64_t bytes, std::vector<int64_t> &shape) {
   JsonReader given = json.member("user_shape", /*optional=*/true);
@@ -234,7 +234,7 @@ static FixedInput parseFixedInput(const JsonReader &json) {
   return input;
 }
 
-/// The whole tensor, and which part of it a rank has.
+/// Parses the whole tensor and a rank's part of it.
 static void parseBlock(const JsonReader &json, const Manifest &manifest,
                        PersistentEntry &entry) {
   entry.globalShape =
@@ -312,7 +312,7 @@ static void checkHeldInputs(const JsonReader &root, const Manifest &manifest) {
     root.member("persistent").fail("has an input that is none");
 }
 
-/// A state as a port that is called `name`.
+/// Returns a state as a port with the name `name`.
 static Port portOfState(const PersistentEntry &entry, const std::string &name,
                         size_t stage, size_t index) {
   Port port;
@@ -326,8 +326,8 @@ static Port portOfState(const PersistentEntry &entry, const std::string &name,
   return port;
 }
 
-/// The states that begin as parameters, the averages of them, and those that
-/// were outputs of the model, as ports.
+/// Finds states that become ports: those that begin as parameters, their
+/// averages, and those that were outputs of the model.
 static void findStates(const JsonReader &root, Manifest &manifest) {
   JsonReader outputs = root.member("state_outputs", /*optional=*/true);
   for (size_t stage = 0; stage < manifest.persistent.size(); ++stage)

@@ -11,7 +11,7 @@ namespace autopar::runtime {
 Status Buffer::map(int64_t size, const char *what, int flags, int descriptor,
                    int64_t begin) {
   release();
-  // One byte more than nothing, so that an empty buffer has an address.
+  // At least one byte is mapped, so that an empty buffer has an address.
   size_t length = size_t(std::max<int64_t>(size, 1));
   void *address =
       mmap(nullptr, length, PROT_READ | PROT_WRITE,

@@ -11,8 +11,8 @@
 
 namespace autopar::runtime {
 
-/// Bytes that the runtime holds on a rank, now and at most. A counter of one
-/// kind of memory is part of another one.
+/// Counts the current and the peak bytes that the runtime holds on a rank. A
+/// counter of one kind of memory is part of another counter.
 class MemoryCounter {
 public:
   explicit MemoryCounter(MemoryCounter *whole = nullptr) : whole(whole) {}
@@ -39,7 +39,7 @@ private:
   int64_t peak = 0;
 };
 
-/// What a rank's device holds, by kind.
+/// The memory of a rank's device, by kind.
 struct RankMemory {
   MemoryCounter whole;
   MemoryCounter persistent{&whole};
@@ -62,11 +62,11 @@ public:
   }
   ~Buffer() { release(); }
 
-  /// Maps `bytes` (0 gives a valid pointer too). `counter` may be null and must
+  /// Maps `bytes`; 0 gives a valid pointer too. `counter` may be null and must
   /// outlive the buffer.
   Status allocate(int64_t bytes, const char *what, MemoryCounter *counter);
   Status allocateShared(int64_t bytes, const char *what);
-  /// Maps `bytes` of a file from a page on.
+  /// Maps `bytes` of a file, beginning at a page.
   Status mapShared(int descriptor, int64_t begin, int64_t bytes,
                    const char *what);
   void release();

@@ -12,15 +12,15 @@
 
 namespace autopar::runtime {
 
-/// "memory ran out while loading the weights; ...".
+/// Returns a failure such as "memory ran out while loading the weights; ...".
 inline Status memoryRanOut(const char *doing) {
   return Status::error(std::string("memory ran out while ") + doing +
                        "; free some on this host, or raise the process's limit "
                        "(ulimit -v, the job's memory)");
 }
 
-/// Runs `body` and makes a failure of what the C++ library throws: that there
-/// is no memory, and no thread. `doing` is read when that happens.
+/// Runs `body` and converts exceptions of the C++ library about missing memory
+/// or threads to failures. `doing` is read only then.
 template <typename Body>
 Status guardMemory(const char *const &doing, const Body &body) {
   try {

@@ -37,7 +37,7 @@ std::string NamedWeights::describe() const {
   return text;
 }
 
-/// External data of an ONNX file, opened once.
+/// Opens external data of an ONNX file once.
 Status NamedWeights::openExternal(Source &source, const NamedTensor &tensor,
                                   FileReader *&file) {
   auto [found, isNew] = source.external.try_emplace(tensor.external);
@@ -92,7 +92,8 @@ Status NamedWeights::place(Source &source, const std::string &name,
   return Status::success();
 }
 
-/// `f16[3,2]`; other types as their file calls them.
+/// Returns type and shape such as `f16[3,2]`. Unsupported types have the name
+/// that their file uses.
 static std::string foundText(const NamedTensor &tensor) {
   aprt_dtype dtype = APRT_F32;
   bool isKnown = parseDtype(tensor.dtype, dtype);

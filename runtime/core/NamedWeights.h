@@ -15,33 +15,33 @@
 
 namespace autopar::runtime {
 
-/// Where a tensor's bytes are: in a file from `offset` on, or in memory.
+/// The location of a tensor's bytes: in a file at `offset`, or in memory.
 struct WeightBytes {
   FileReader *file = nullptr;
   int64_t offset = 0;
   const char *memory = nullptr; // not null: here
 };
 
-/// ONNX and safetensors files, and what they call their tensors.
+/// The tensors of ONNX and safetensors files by name.
 class NamedWeights {
 public:
   /// Adds the tensors of a file; `isKnown` says whether it is of either kind.
   Status add(const std::string &path, bool &isKnown);
   bool isEmpty() const { return sources.empty(); }
   bool has(const std::string &name) const { return places.count(name) > 0; }
-  /// The names, in alphabetical order, and the files that have them.
+  /// Returns the names in alphabetical order with the files that have them.
   const auto &names() const { return places; }
   bool hasOnnx() const { return onnx; }
 
-  /// Finds a tensor that is there and must be of this type and shape.
+  /// Finds an existing tensor, which must have this type and shape.
   Status find(const std::string &name, aprt_dtype dtype,
               const std::vector<int64_t> &shape, WeightBytes &where);
-  /// The program was compiled for the values of these tensors: where they are
-  /// named, they are the same.
+  /// Checks that the files have the values of these tensors for which the
+  /// program was compiled. Tensors that no file names are ignored.
   Status checkKnown(const std::vector<KnownTensor> &tensors);
-  /// The files, for messages.
+  /// Describes the files for messages.
   std::string describe() const;
-  /// Those of the files that were opened so far.
+  /// Returns the stamps of the files that were opened so far.
   const std::vector<FileStamp> &stamps() const { return fileStamps; }
 
 private:
@@ -50,7 +50,7 @@ private:
     TensorIndex tensors;
     std::map<std::string, FileReader> external;
   };
-  /// The one file that has it.
+  /// Finds the only file that has it.
   Status findSource(const std::string &name, Source *&source);
   Status place(Source &source, const std::string &name, WeightBytes &where);
   Status openExternal(Source &source, const NamedTensor &tensor,

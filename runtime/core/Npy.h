@@ -39,7 +39,7 @@ Status parseNpyHeader(const char *bytes, int64_t size, const std::string &what,
 /// Reads the header of an open .npy file, whose size must agree with it.
 Status readNpyHeader(FileReader &file, NpyHeader &header);
 
-/// The header bytes for an array of this type.
+/// Returns the header bytes for an array of this type.
 std::string formatNpyHeader(aprt_dtype dtype,
                             const std::vector<int64_t> &shape);
 
@@ -56,14 +56,14 @@ struct StoredNpy {
   std::string name;
   NpyHeader header;
 };
-/// Finds the arrays of an open .npz file, to be read in part: deflated ones are
-/// refused. Checksums are not compared.
+/// Finds the arrays of an open .npz file, so that parts of them can be read.
+/// Deflated arrays are rejected; checksums are not compared.
 Status indexNpz(FileReader &file, std::vector<StoredNpy> &arrays);
 
 /// Reads a .npy file.
 Status readNpy(const std::string &path, Array &array);
 
-/// One array to write; the bytes stay the caller's.
+/// One array to write. The caller owns the bytes.
 struct ArrayView {
   std::string name;
   aprt_dtype dtype = APRT_F32;
@@ -71,7 +71,7 @@ struct ArrayView {
   const void *data = nullptr;
 };
 
-/// Writes a stored .npz, complete or not at all.
+/// Writes a stored .npz completely or not at all.
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays);
 Status writeNpy(const std::string &path, const ArrayView &array);
 

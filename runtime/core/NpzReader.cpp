@@ -42,8 +42,8 @@ public:
 
   Status readDirectory(std::vector<ZipEntry> &entries);
   Status readEntry(const ZipEntry &entry, ArrayBytes &data);
-  /// Finds where the entry's bytes begin in the file. Those of a stored entry
-  /// are all there.
+  /// Finds the first byte of an entry in the file. A stored entry's bytes must
+  /// all exist.
   Status findStart(const ZipEntry &entry, int64_t &start);
 
 private:
@@ -165,7 +165,8 @@ Status ZipReader::inflateEntry(const ZipEntry &entry, int64_t start,
   int64_t inLeft = entry.packedBytes, outLeft = entry.bytes;
   if (inLeft < 0 || start > file.size() || inLeft > file.size() - start)
     return damaged("'" + entry.name + "' is cut off");
-  // Deflate never shrinks more than 1032 times: a claim of more is a trap.
+  // Deflate never shrinks data more than 1032 times; a larger claim is an
+  // attack.
   if (outLeft < 0 || outLeft / 1032 > inLeft + 16)
     return damaged("'" + entry.name + "' claims an impossible size");
   data.resize(size_t(outLeft));
@@ -227,7 +228,7 @@ Status ZipReader::readEntry(const ZipEntry &entry, ArrayBytes &data) {
   return Status::success();
 }
 
-/// "layer/w.npy" -> "layer/w".
+/// Returns the name of an array: "layer/w.npy" -> "layer/w".
 static std::string arrayName(const ZipEntry &entry) {
   std::string name = entry.name;
   if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
@@ -254,8 +255,8 @@ static Status readArray(ZipReader &zip, const ZipEntry &entry,
   return Status::success();
 }
 
-/// The header of an array that is stored; of all but the first bytes only
-/// their number is looked at.
+/// Reads the header of a stored array. Only the first bytes are read; of the
+/// others only the number is checked.
 static Status readHeader(FileReader &file, ZipReader &zip,
                          const ZipEntry &entry, const std::string &what,
                          NpyHeader &header) {

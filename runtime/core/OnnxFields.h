@@ -12,7 +12,7 @@
 
 namespace autopar::runtime::onnx_wire {
 
-/// Bytes [begin, end) of the file.
+/// The bytes [begin, end) of the file.
 struct FileRange {
   int64_t begin = 0, end = 0;
   int64_t size() const { return end - begin; }
@@ -30,8 +30,8 @@ struct FileField {
   }
 };
 
-/// Reads the field at the beginning of `message`, which is not empty, and takes
-/// it off. `fault`: what is wrong with it, or null.
+/// Reads the field at the beginning of `message`, which is not empty, and
+/// removes it. `fault` describes what is wrong with it, or is null.
 inline Status takeField(FileReader &file, FileRange &message, FileField &field,
                         const char *&fault) {
   char bytes[kMostHead];
@@ -51,7 +51,7 @@ inline Status takeField(FileReader &file, FileRange &message, FileField &field,
   return Status::success();
 }
 
-/// visit(field) of each field of a message.
+/// Calls visit(field) for each field of a message.
 template <typename Visit>
 Status forEachField(FileReader &file, FileRange message, Visit visit) {
   while (message.size() > 0) {

@@ -18,8 +18,8 @@ namespace autopar::runtime {
 
 using namespace onnx_wire;
 
-/// ONNX's number of an element type, ours, and the field that holds its numbers
-/// where they are not raw.
+/// ONNX's number of an element type, our type, and the field that holds its
+/// numbers if they are not raw.
 struct TypeRow {
   uint64_t onnx;
   aprt_dtype dtype;
@@ -47,7 +47,7 @@ static const TypeRow *findType(uint64_t onnx) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A TensorProto as it stands.
+/// The fields of a TensorProto as they are in the file.
 struct TensorMessage {
   uint64_t type = 0;
   std::vector<int64_t> dims;
@@ -125,7 +125,7 @@ Status TensorMessage::read(FileReader &file, FileRange message) {
       file, message, [&](const FileField &field) { return take(file, field); });
 }
 
-/// A number of bytes, as text; false if it is none.
+/// Parses a number of bytes. Returns false if the text is not such a number.
 static bool parseBytes(const std::map<std::string, std::string> &places,
                        const char *key, int64_t &value) {
   auto found = places.find(key);
@@ -139,7 +139,7 @@ static bool parseBytes(const std::map<std::string, std::string> &places,
   return true;
 }
 
-/// Where the bytes of a tensor of a type that we have are.
+/// Finds the bytes of a tensor of a supported type.
 static const char *findPlace(const TensorMessage &parsed, FileRange message,
                              NamedTensor &tensor) {
   if (!parsed.isExternal && !parsed.hasRaw) {
@@ -169,7 +169,7 @@ static const char *findPlace(const TensorMessage &parsed, FileRange message,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Takes numbers of one field, packed or one by one, as elements.
+/// Reads numbers of one field, packed or single, as elements.
 struct NumberReader {
   size_t elementBytes;
   size_t limit; // in bytes
@@ -246,7 +246,7 @@ Status readOnnxNumbers(FileReader &file, const NamedTensor &tensor,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Walks a graph and enters its tensors.
+/// Walks a graph and adds its tensors to the index.
 class GraphWalker {
 public:
   GraphWalker(FileReader &file, TensorIndex &index)
@@ -271,8 +271,8 @@ private:
 };
 } // namespace
 
-/// A tensor whose type we do not have keeps its number as the type's name, and
-/// no bytes.
+/// Adds a tensor. If its type is not supported, the type's number becomes its
+/// name, and the tensor has no bytes.
 Status GraphWalker::add(FileRange message, std::string name) {
   TensorMessage parsed;
   APRT_TRY(parsed.read(file, message));
@@ -292,7 +292,7 @@ Status GraphWalker::add(FileRange message, std::string name) {
              : Status::error("two tensors have one name");
 }
 
-/// The tensor of an attribute that is called "value".
+/// Reads the tensor of an attribute with the name "value".
 Status GraphWalker::readAttribute(FileRange attribute, FileRange &value) {
   std::string name;
   FileRange tensor;
@@ -308,7 +308,7 @@ Status GraphWalker::readAttribute(FileRange attribute, FileRange &value) {
   return Status::success();
 }
 
-/// The tensor of a Constant node, if that is what it is.
+/// Adds the tensor of a node if it is a Constant.
 Status GraphWalker::walkNode(FileRange node) {
   std::string type, output;
   FileRange value;
@@ -328,7 +328,8 @@ Status GraphWalker::walkNode(FileRange node) {
 
 Status readOnnxIndex(FileReader &file, TensorIndex &index, bool &isModel) {
   isModel = false;
-  // A model is whole fields to the end of the file, one of them its graph.
+  // A model consists of complete fields up to the end of the file; one of them
+  // is its graph.
   unsigned graphs = 0;
   FileRange graph;
   for (FileRange rest = {0, file.size()}; rest.size() > 0;) {

@@ -11,14 +11,13 @@
 
 namespace autopar::runtime {
 
-/// Reads which tensors a model's file has: the initializers of its graph, and
-/// the values of its Constant nodes by their outputs' names. The message is
-/// walked, not built, and of weights nothing is read. `isModel`: whether the
-/// file is an ONNX model at all; if it is and something is wrong with it, that
-/// is a failure.
+/// Reads the names of the tensors of a model's file: the initializers of its
+/// graph, and the values of its Constant nodes by their outputs' names. It
+/// walks the message without building it and reads no weights. `isModel` is set
+/// if the file is an ONNX model; a problem in such a file is a failure.
 Status readOnnxIndex(FileReader &file, TensorIndex &index, bool &isModel);
 
-/// Little-endian bytes of a tensor that is held as numbers.
+/// Reads the little-endian bytes of a tensor that is stored as numbers.
 Status readOnnxNumbers(FileReader &file, const NamedTensor &tensor,
                        std::vector<char> &bytes);
 

@@ -9,14 +9,15 @@ namespace autopar::runtime {
 
 class JsonReader;
 
-/// Hashes of what a training is made of, 16 digits each; empty: not known.
+/// The hashes of the model and recipe of a training, 16 digits each. A hash is
+/// empty if it is not known.
 struct ProgramHashes {
   std::string model;  // its graph, without the values of weights
   std::string recipe; // what it says, without its layout
 };
 
-/// Reads an object of hashes by the names of what they are of. Null, or one
-/// that is missing: it is not known.
+/// Reads an object of hashes by name. A hash that is null or missing is not
+/// known.
 void parseHashes(const JsonReader &json, ProgramHashes &hashes);
 
 } // namespace autopar::runtime

@@ -9,7 +9,8 @@
 
 namespace autopar::runtime {
 
-/// Starts a thread; signals are for the threads that expect them.
+/// Starts a thread that blocks signals, which are for the threads that expect
+/// them.
 inline std::thread startQuietThread(const std::function<void()> &work) {
   sigset_t all, before;
   sigfillset(&all);

@@ -51,7 +51,7 @@ Status aprt_rank::load(int index) {
   return Status::success();
 }
 
-/// A parameter from its file, a state as it begins.
+/// Fills a parameter from its file, or a state with its initial value.
 Status aprt_rank::fill(const PersistentEntry &entry, void *data) {
   HostSlice slice;
   slice.intervals = intervalsOf(entry.dims, manifest.coordinates(worldRank, 0));

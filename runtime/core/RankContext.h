@@ -17,7 +17,7 @@
 namespace autopar::runtime {
 class Checkpoint;
 
-/// What an op's time counts as.
+/// The category of an op's time.
 enum class Activity { Compute, Communication, Wait };
 } // namespace autopar::runtime
 
@@ -29,31 +29,32 @@ struct aprt_rank {
   /// `manifest` and `record` must outlive the rank.
   aprt_rank(const autopar::runtime::Manifest &manifest, int worldRank,
             autopar::runtime::RankRecord &record);
-  /// What repeats steps ends before the transport, also after a failure.
+  /// Ends the repetition of steps before the transport ends, also after a
+  /// failure.
   ~aprt_rank();
 
   int stage() const { return worldRank / manifest.devicesPerStage; }
   const std::vector<autopar::runtime::PersistentEntry> &entries() const {
     return manifest.persistent[stage()];
   }
-  /// Begins and ends the life of a persistent tensor.
+  /// Begin and end the lifetime of a persistent tensor.
   Status load(int index);
   Status release(int index);
-  /// Loads the parameters that setup did not ask for.
+  /// Loads the parameters that setup did not request.
   Status loadOthers();
-  /// After setup: its values and packed weights, which nothing writes any more,
-  /// give way to equal ones of other entries.
+  /// Replaces setup values and packed weights by equal ones of other entries.
+  /// It runs after setup, when nothing writes them any more.
   Status mergeConstants();
-  /// The arena of setup or of step, which entries have in common; another one
+  /// Make the arena of setup or of steps, which entries share. The other arena
   /// is freed.
   Status makeSetupArena();
   Status makeArena();
-  /// Writes the message that the launcher shows, the first one only.
+  /// Records the message that the launcher shows. Only the first one counts.
   void fail(int op, const std::string &cause);
-  /// What an op's work took; an event of the trace if there is one.
+  /// Adds the time of an op's work, and an event if there is a trace.
   void addTime(int op, autopar::runtime::Activity activity, double start,
                double seconds);
-  /// Starts the measured steps, with room for a trace or null.
+  /// Starts the measured steps, with memory for a trace or null.
   Status startStatistics(autopar::runtime::TraceEvent *events,
                          int64_t capacity);
 
@@ -61,17 +62,18 @@ struct aprt_rank {
   const int worldRank;
   autopar::runtime::RankRecord &record;
   autopar::runtime::WeightFiles weights;
-  /// States that the user gives, as they begin; null: none.
+  /// The initial states that the user gives, or null if there are none.
   const autopar::runtime::NamedArrays *states = nullptr;
-  /// States that a run goes on with; null: all begin.
+  /// The checkpoint whose states a run resumes with, or null if all states
+  /// begin.
   const autopar::runtime::Checkpoint *resumed = nullptr;
   autopar::runtime::RankMemory memory;
   std::unique_ptr<autopar::runtime::Device> device;
   std::unique_ptr<autopar::runtime::Transport> transport;
   void *arena = nullptr;
-  /// The memory that the rank's entries have in common; null: there is one
-  /// entry. `numbers` has by persistent tensor its number there; -1: it is this
-  /// entry's own.
+  /// The memory that the rank's entries share, or null if there is one entry.
+  /// `numbers` maps persistent tensors to their numbers there; -1 marks a
+  /// tensor that this entry has for itself.
   autopar::runtime::CommonMemory *common = nullptr;
   std::vector<int> numbers;
 

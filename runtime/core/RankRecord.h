@@ -8,15 +8,15 @@
 
 namespace autopar::runtime {
 
-/// One interval of a rank's time line.
+/// One interval of a rank's timeline.
 struct TraceEvent {
   int32_t op = -1;
   double start = 0; // seconds of the monotonic clock
   double seconds = 0;
 };
 
-/// A rank's part of the shared memory: what it is doing, and in the end its
-/// report. Written by the rank alone.
+/// A rank's part of the shared memory. It has the rank's current activity and,
+/// at the end, its report. Only the rank writes it.
 struct alignas(64) RankRecord {
   static constexpr int messageBytes = 2048;
 
@@ -39,15 +39,16 @@ struct alignas(64) RankRecord {
   int64_t outputBytes = 0; // brought to the host
   double gpuSeconds = 0;   // of a GPU, without inputs and outputs
   double transferSeconds = 0;
-  // Memory that the rank held at most, and of each kind in the end.
+  // The peak of the memory that the rank held, and its memory of each kind at
+  // the end.
   int64_t peakMemoryBytes = 0;
   int64_t weightBytes = 0; // as they are, and packed
   int64_t packedBytes = 0;
   int64_t arenaBytes = 0;
   int64_t workspaceBytes = 0;
   int64_t communicationBytes = 0;
-  // Not in the peak: inputs and outputs of the step; what malloc keeps, the
-  // library's calls among it.
+  // These are not in the peak: inputs and outputs of the step, and memory of
+  // malloc, which includes that of libraries.
   int64_t portBytes = 0;
   int64_t heapBytes = 0;
   int64_t pinnedBytes = 0;      // of the host, for copies to and from a GPU

@@ -12,14 +12,15 @@ namespace autopar::runtime {
 
 static constexpr int64_t maxHeaderBytes = 100'000'000;
 
-/// In the order of aprt_dtype.
+/// The names are in the order of aprt_dtype.
 static constexpr const char *dtypeNames[] = {"BOOL", "I8",  "U8",  "I16", "U16",
                                              "I32",  "U32", "I64", "U64", "F16",
                                              "BF16", "F32", "F64"};
 
 const char *safetensorsTypeName(aprt_dtype dtype) { return dtypeNames[dtype]; }
 
-/// Whether the name is the header's own with `primes` or more behind it.
+/// Returns whether the name is the header's reserved name followed by at least
+/// `primes` primes and nothing else.
 static bool isMetadata(const std::string &name, size_t primes) {
   size_t length = std::string(kSafetensorsMetadata).size();
   return name.compare(0, length, kSafetensorsMetadata) == 0 &&
@@ -31,12 +32,12 @@ std::string safetensorsName(const std::string &tensor) {
   return isMetadata(tensor, 0) ? tensor + "'" : tensor;
 }
 
-/// The tensor that files call `name`.
+/// Returns the tensor whose name in files is `name`.
 static std::string tensorOf(const std::string &name) {
   return isMetadata(name, 1) ? name.substr(0, name.size() - 1) : name;
 }
 
-/// Reads the 8-byte header length; -1 if it cannot be one.
+/// Reads the header length of 8 bytes. Returns -1 if it is not valid.
 static int64_t headerLength(FileReader &file) {
   unsigned char bytes[8];
   if (file.size() < 8 || file.read(0, 8, bytes).failed())
@@ -79,7 +80,7 @@ static NamedTensor readEntry(const JsonReader &json, int64_t dataStart,
   return entry;
 }
 
-/// Every byte of the data belongs to exactly one tensor.
+/// Checks that every byte of the data belongs to exactly one tensor.
 static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
                             int64_t fileBytes, const std::string &path) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
@@ -99,8 +100,8 @@ static Status checkCoverage(const TensorIndex &index, int64_t dataStart,
 }
 
 namespace {
-/// Goes through a header without building it. Stops where a name is there twice
-/// or values are nested deeper than those of a header.
+/// Checks a header without building it. Stops at a repeated name or at values
+/// that are nested too deeply for a header.
 class HeaderCheck : public nlohmann::json::json_sax_t {
 public:
   bool null() override { return true; }

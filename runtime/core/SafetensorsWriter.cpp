@@ -33,7 +33,7 @@ safetensorsHeader(const std::vector<ArrayView> &arrays,
   return text;
 }
 
-/// The tensors by name, one after the other.
+/// The tensors are written in the order of their names.
 Status writeSafetensors(const std::string &path, std::vector<ArrayView> arrays,
                         const std::map<std::string, std::string> &metadata,
                         bool isDurable) {

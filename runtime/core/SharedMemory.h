@@ -7,9 +7,9 @@
 
 namespace autopar::runtime {
 
-/// Memory that the processes of a host share, piece by piece. As it is made,
-/// its pieces are anonymous: they are shared with processes that are forked
-/// later. As a file without a name they are shared with whoever is given its
+/// Memory that the processes of a host share, piece by piece. By default its
+/// pieces are anonymous and shared with processes that are forked later. If it
+/// is a file without a name, it is shared with every process that receives its
 /// descriptor and takes the same pieces in the same order.
 class SharedMemory {
 public:
@@ -18,17 +18,18 @@ public:
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
 
-  /// Before the first piece: makes the file, or takes another process's.
+  /// Must be called before the first piece is taken. `createFile` makes the
+  /// file; `attach` uses another process's.
   Status createFile();
   void attach(int descriptor);
-  /// The file's descriptor; -1: pieces are anonymous.
+  /// Returns the file's descriptor, or -1 if pieces are anonymous.
   int descriptor() const { return file; }
 
-  /// Gives the next piece, zeroed where it is new.
+  /// Takes the next piece, which is zeroed if it is new.
   Status take(int64_t bytes, const char *what, Buffer &piece);
-  /// True: pieces are new, and this process makes what is in them.
+  /// Returns whether pieces are new, so that this process initializes them.
   bool isNew() const { return !attached; }
-  /// The bytes of all pieces.
+  /// Returns the bytes of all pieces.
   int64_t size() const { return end; }
 
 private:

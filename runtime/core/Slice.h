@@ -27,26 +27,27 @@ struct DimSlice {
   int64_t length = 0;
   std::vector<SplitDigit> split;
 
-  /// The block index of the rank with these mesh coordinates.
+  /// Returns the block index of the rank with these mesh coordinates.
   int64_t blockIndex(const std::vector<int64_t> &coordinates) const;
 };
 
-/// [start, start + length) of a dimension of `size` elements; may reach
-/// outside.
+/// The interval [start, start + length) of a dimension of `size` elements. It
+/// may reach outside.
 struct Interval {
   int64_t size = 0;
   int64_t start = 0;
   int64_t length = 0;
 };
 
-/// The intervals of `dims` that the rank with these coordinates holds.
+/// Returns the intervals of `dims` that the rank with these coordinates holds.
 std::vector<Interval> intervalsOf(const std::vector<DimSlice> &dims,
                                   const std::vector<int64_t> &coordinates);
 
-/// True if every position of the intervals is inside its dimension.
+/// Returns whether every position of the intervals is inside its dimension.
 bool isInside(const std::vector<Interval> &intervals);
 
-/// How many positions they hold, inside or not.
+/// Returns the number of positions in the intervals, whether they are inside
+/// the tensor or not.
 int64_t elementsOf(const std::vector<Interval> &intervals);
 
 /// A run that is contiguous in the global and in the local tensor, in elements.
@@ -62,11 +63,11 @@ struct SliceRun {
 bool forEachRun(const std::vector<Interval> &intervals,
                 const std::function<bool(const SliceRun &)> &visit);
 
-/// The same tensor part cut along its outermost dimension that has more than
-/// one position, so that several threads can copy.
+/// A tensor part that is cut along its outermost dimension with more than one
+/// position, so that several threads can copy.
 struct SlicePieces {
   explicit SlicePieces(std::vector<Interval> whole);
-  /// Positions [begin, end) of that dimension.
+  /// Returns the intervals of positions [begin, end) of that dimension.
   std::vector<Interval> intervals(int64_t begin, int64_t end) const;
 
   std::vector<Interval> whole;
@@ -75,9 +76,9 @@ struct SlicePieces {
   int64_t stride = 1; // elements of one position in the local tensor
 };
 
-/// Calls `visit` with consecutive parts of at most `most` elements that make up
-/// the tensor part, and the offset of each in it, in elements. Empty ones are
-/// left out; the first failure ends it.
+/// Calls `visit` with consecutive pieces of at most `most` elements that form
+/// the tensor part, and with the offset of each in elements. Empty pieces are
+/// omitted. The first failure ends the calls.
 Status forEachPart(const std::vector<Interval> &intervals, int64_t most,
                    const std::function<Status(const std::vector<Interval> &,
                                               int64_t offset)> &visit);

@@ -10,14 +10,15 @@
 
 namespace autopar::runtime {
 
-/// A tensor that a file of weights names, and where its bytes are.
+/// A tensor that a file of weights names, and the location of its bytes.
 struct NamedTensor {
   std::string dtype; // as dtypeName; the file's own word if it has no such type
   std::vector<int64_t> shape;
   std::string external; // file beneath this one's folder; empty: this one
   int64_t offset = 0;
   int64_t bytes = 0;
-  /// ONNX: the part of the file that holds it as numbers; 0: bytes in a file.
+  /// The part of an ONNX file that holds the tensor as numbers. It is 0 if the
+  /// tensor is bytes in a file.
   int64_t messageOffset = 0;
   int64_t messageBytes = 0;
 };

@@ -35,8 +35,8 @@ Status WeightFiles::open(const Manifest &from, const WeightHome &where,
   return Status::success();
 }
 
-/// A file at its own place, as it was. A program's own file cannot change while
-/// it runs.
+/// Opens an unchanged file at its own place. A program's own file cannot change
+/// while it runs.
 Status WeightFiles::openCompiled(int file) {
   if (isOpen[size_t(file)])
     return Status::success();
@@ -51,7 +51,7 @@ Status WeightFiles::openCompiled(int file) {
 }
 
 //===----------------------------------------------------------------------===//
-// What --weights names
+// Files of --weights
 //===----------------------------------------------------------------------===//
 
 static std::vector<std::string> filesOf(const std::string &folder,
@@ -66,9 +66,9 @@ static std::vector<std::string> filesOf(const std::string &folder,
   return result;
 }
 
-/// The files of a folder that name their tensors: the model's own, else all
-/// safetensors, else all ONNX files. `beside`: a safetensors file beside the
-/// model's own.
+/// Returns the files of a folder that name their tensors: the model's own, or
+/// else all safetensors files, or else all ONNX files. `beside` receives a
+/// safetensors file beside the model's own.
 static std::vector<std::string> namedFiles(const Manifest &manifest,
                                            const std::string &folder,
                                            std::string &beside) {
@@ -83,9 +83,9 @@ static std::vector<std::string> namedFiles(const Manifest &manifest,
   return files.empty() ? filesOf(folder, ".onnx") : files;
 }
 
-/// Copies of compiled files, whose parameters are where they were: of the same
-/// name, or the only file for the only one. Beside files with names only what
-/// is known to have the same structure.
+/// Takes copies of compiled files, which have their parameters at the same
+/// places. A copy has the same name, or is the only file for the only compiled
+/// one. Beside files with names it must be known to have the same structure.
 Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {
   size_t originals = 0;
   for (const WeightFileEntry &entry : manifest->weightFiles)
@@ -115,8 +115,8 @@ Status WeightFiles::takeCopies(const std::string &path, bool isFolder) {
   return Status::success();
 }
 
-/// Refuses a checkpoint, a file of one, and a folder of nothing else: their
-/// tensors are blocks with other names than a model's.
+/// Rejects a checkpoint, a file of one, and a folder of nothing else, because
+/// their tensors are blocks whose names differ from a model's.
 static Status refuseCheckpoint(const std::string &path, bool isFolder,
                                bool hasFiles) {
   fs::path given(path);
@@ -230,9 +230,9 @@ Status WeightFiles::verify() {
   return Status::success();
 }
 
-/// By name where names are given; else in a copy of the file it was compiled
-/// in. Constants of the graph, and what a copy without names lacks, are in that
-/// file itself.
+/// Locates a parameter by name if names are given, or else in a copy of the
+/// file it was compiled in. Constants of the graph, and parameters that a copy
+/// without names lacks, are in that file itself.
 Status WeightFiles::locate(const PersistentEntry &entry, WeightBytes &where) {
   if (named.has(entry.name))
     return named.find(entry.name, entry.dtype, entry.globalShape, where);

@@ -13,34 +13,35 @@
 namespace autopar::runtime {
 
 /// The files that hold a program's weights: those that it was compiled from, or
-/// what --weights names. They are opened before ranks are forked, which share
-/// them, so that all read the same file whatever takes its name.
+/// those of --weights. They are opened before the ranks are forked and shared
+/// by them, so that all ranks read the same file even if its path changes.
 class WeightFiles {
 public:
-  /// `given` is --weights (empty: none): a file or a folder of them. Where it
-  /// names tensors (ONNX, safetensors), parameters are found by name and must
-  /// have the same type and shape; copies of compiled files serve as those. The
-  /// files that were compiled must be as they were, by size and structure; the
-  /// model's own may be missing where it holds no parameter.
+  /// Opens the files. `given` is the value of --weights, a file or a folder, or
+  /// empty. If it names tensors (ONNX, safetensors), parameters are found by
+  /// name and must have the same type and shape. Copies of compiled files
+  /// replace these. The compiled files must be unchanged in size and structure;
+  /// the model's own may be missing if it holds no parameter.
   Status open(const Manifest &manifest, const WeightHome &home,
               const std::string &given);
 
-  /// Reads all bytes of all files: they are those that were compiled.
+  /// Checks all bytes of all files against those that were compiled.
   Status verify();
 
   /// Reads these intervals of a parameter into `to`, densely, with zeros for
   /// positions outside it.
   Status read(const PersistentEntry &entry,
               const std::vector<Interval> &intervals, void *to);
-  /// Those of the files that were opened. When every rank has read, each says
-  /// by FileStamp::check whether the ranks read one file.
+  /// Returns the stamps of the opened files. When every rank has read,
+  /// FileStamp::check compares them to verify that all ranks read the same
+  /// file.
   std::vector<FileStamp> stamps() const;
-  /// What of --weights is not read though it may be meant: tensors that no
-  /// parameter has, and files beside the model's own. Of a batch norm that an
-  /// export folded into the weights before it the file has running statistics;
-  /// its weights are not those of a program without the norm.
+  /// Lists contents of --weights that are not read although they may be
+  /// intended: tensors that no parameter has, and files beside the model's own.
+  /// If an export folded a batch norm into the weights before it, the file has
+  /// running statistics, and its weights do not fit a program without the norm.
   std::vector<std::string> doubts() const;
-  /// Nothing is read any more.
+  /// Closes the files; nothing is read afterwards.
   void close() { *this = WeightFiles(); }
 
 private:

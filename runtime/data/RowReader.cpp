@@ -26,7 +26,7 @@ RowReader::RowReader(const RowStream &stream, const Manifest &manifest,
   counted.resize(size_t(2 * stream.schedule.batch), 0);
 }
 
-/// The rows of which the rank reads an element in any micro-batch.
+/// Finds the rows of which the rank reads an element in any micro-batch.
 void RowReader::findNeeded(Input &input) const {
   const Port &port = manifest.inputs[input.index];
   input.isNeeded.assign(size_t(port.shape.front()), 0);
@@ -105,7 +105,7 @@ Status RowReader::read(int64_t step) {
   return Status::success();
 }
 
-/// Rows that follow each other in the data, too, are read at once.
+/// Reads an input. Rows that are consecutive in the data are read together.
 Status RowReader::readInput(Input &input, const RowOrder &order,
                             const StepRows &rows, char *to) const {
   int64_t bytes = input.column->rowBytes;
@@ -124,7 +124,8 @@ Status RowReader::readInput(Input &input, const RowOrder &order,
   return Status::success();
 }
 
-/// Rows that the rank does not read are zeros, which are indices of any table.
+/// Checks the indices. Rows that the rank does not read are zeros, which are
+/// valid indices of any table.
 Status RowReader::check(const Input &input, const RowOrder &order,
                         const StepRows &rows, const char *tensor,
                         int64_t step) const {

@@ -13,27 +13,28 @@
 
 namespace autopar::runtime {
 
-/// Reads the rows of a rank's parts by a thread, while steps are computed.
+/// Reads the rows of a rank's parts in a thread, while steps are computed.
 class RowReader {
 public:
-  /// `steps`: how many there are. `stream` and `manifest` must outlive it.
+  /// `steps` is the number of steps. `stream` and `manifest` must outlive this.
   RowReader(const RowStream &stream, const Manifest &manifest, int rank,
             int64_t steps);
   ~RowReader();
   RowReader(const RowReader &) = delete;
   RowReader &operator=(const RowReader &) = delete;
 
-  /// Takes the memory and begins to read.
+  /// Allocates the memory and begins to read.
   Status start();
-  /// Waits for the rows of a step, at most so long. `inputs`, by the manifest's
-  /// inputs, gets the whole tensors in which the rank's rows are, and which
-  /// rows count; those that no shard has stay. Steps are asked for in their
-  /// order; the tensors are there until those of the second step after it are
-  /// asked for.
+  /// Waits at most `seconds` for the rows of a step. `inputs`, in the order of
+  /// the manifest's inputs, receives the whole tensors with the rank's rows,
+  /// and the input that says which rows count. Inputs that no shard has are
+  /// unchanged. Steps must be requested in order. The tensors stay valid until
+  /// the second step after it is requested.
   Status await(int64_t step, double seconds, std::vector<const char *> &inputs);
 
 private:
-  /// A step that is computed, the one whose inputs are fed, one that is read.
+  /// There is a slot for the step that is computed, for the step whose inputs
+  /// are fed, and for the one that is read.
   static constexpr int64_t slots = 3;
   struct Input {
     size_t index = 0; // in manifest.inputs
@@ -61,7 +62,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable changed;
-  // The mutex guards these:
+  // The mutex guards the following members.
   int64_t asked = 0; // the last step that was asked for
   int64_t done = 0;  // so many steps were read
   Status failure;

@@ -10,7 +10,7 @@
 
 namespace autopar::runtime {
 
-/// Shards whose rows are the samples of steps: row 0 of a step's inputs is one
+/// Shards whose rows are the samples of steps. Row 0 of a step's inputs is one
 /// row of each array, and so on.
 struct RowStream {
   Shards shards;
@@ -18,18 +18,18 @@ struct RowStream {
   StepSchedule schedule;
 
   bool isOpen() const { return shards.rows() > 0; }
-  /// Tells a checkpoint where the data are before a step; none if there are no
-  /// shards.
+  /// Returns the position in the data before a step, for a checkpoint. It is
+  /// nullopt if there are no shards.
   std::optional<DataPlace> placeOf(int64_t step) const;
-  /// Goes on from there. Fails if the data are others.
+  /// Resumes at that position. Fails if the data differ.
   Status resume(const DataPlace &place);
-  /// Fails unless the array has rows of the input, and as many at once as the
-  /// inputs before it (`batch`; 0: there was none).
+  /// Checks that the array has rows of the input, and the same batch size as
+  /// the inputs before it (`batch`; 0 if there was none).
   static Status checkColumn(const Shards::Column &column, const Port &port,
                             int64_t &batch);
-  /// The shards become the stream of a program that has inputs of all their
-  /// names. A last batch of fewer rows is taken if the program can be told
-  /// which rows count.
+  /// Makes the shards the stream of a program, which must have inputs of all
+  /// their names. The last batch may be smaller if the program has an input
+  /// that says which rows count.
   Status open(Shards opened, const Manifest &manifest,
               std::optional<uint64_t> shuffle);
 };

@@ -33,8 +33,9 @@ bool Shards::isNamedBy(const std::string &argument) {
           !fs::exists(argument, ignored));
 }
 
-/// Finds the files, in the order of their names. Other files of a folder, as a
-/// README, are none of the data; a pattern names what it names.
+/// Finds the files in the order of their names. Other files of a folder, such
+/// as a README, are not part of the data, but a pattern selects every file that
+/// it matches.
 Status Shards::findFiles(std::vector<std::string> &paths) const {
   std::error_code code;
   bool isFolder = fs::is_directory(argument, code);
@@ -64,7 +65,7 @@ Status Shards::findFiles(std::vector<std::string> &paths) const {
   return Status::success();
 }
 
-/// Asks for as many descriptors as the system lets a process have.
+/// Raises the limit of open files as far as the system allows.
 static void allowManyFiles() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -88,8 +89,8 @@ Status Shards::open(const std::string &given) {
   return Status::success();
 }
 
-/// `labels-0003.npy` has the array `labels` and the number `0003`, `labels.npy`
-/// has no number.
+/// Splits the name of a file: `labels-0003.npy` has the array `labels` and the
+/// number `0003`, and `labels.npy` has no number.
 static std::pair<std::string, std::string>
 nameAndNumberOf(const std::string &path) {
   std::string stem = fs::path(path).stem().string();
@@ -152,7 +153,8 @@ Status Shards::openFile(const std::string &path) {
   return Status::success();
 }
 
-/// The last file, of several arrays, must have those of the first such file.
+/// Checks that the last file of several arrays has the same ones as the first
+/// such file.
 Status Shards::checkNames(const std::vector<StoredArray> &arrays) {
   std::set<std::string> names;
   for (const StoredArray &array : arrays)
@@ -178,7 +180,7 @@ Status Shards::checkNames(const std::vector<StoredArray> &arrays) {
   return Status::success();
 }
 
-/// Adds one more piece of the array of that name.
+/// Adds a piece of the array of that name.
 Status Shards::addArray(const StoredArray &array) {
   auto fail = [&](const std::string &what) {
     return Status::error("'" + files.back().path() + "': the array '" +
@@ -205,7 +207,8 @@ Status Shards::addArray(const StoredArray &array) {
   return Status::success();
 }
 
-/// Row 5 of each array belongs to row 5 of all others.
+/// Checks that the arrays have the same rows, because row 5 of each array
+/// belongs to row 5 of all others.
 Status Shards::checkPieces() const {
   if (all.empty())
     return Status::error("'" + argument + "' has no array");

@@ -13,14 +13,14 @@
 
 namespace autopar::runtime {
 
-/// Data that need not fit in memory: a folder, the files of a pattern or one
-/// file, of which each has some rows of every array. A shard is a .npz file
-/// that is not deflated, or a safetensors file, with an array per input; or a
-/// .npy file of one array, `NAME.npy` or `NAME-DIGITS.npy`. Shards follow each
-/// other by their names. Files stay open; threads may read at once.
+/// Data that need not fit in memory: a folder, the files of a pattern, or one
+/// file. Each file has some rows of every array. A shard is a .npz file that is
+/// not deflated or a safetensors file, with an array per input, or a .npy file
+/// of one array, `NAME.npy` or `NAME-DIGITS.npy`. Shards are ordered by their
+/// names. Files stay open; several threads may read at once.
 class Shards {
 public:
-  /// An array: all rows have its type and shape.
+  /// An array. All its rows have the same type and shape.
   struct Column {
     struct Piece {
       size_t file = 0;
@@ -35,27 +35,28 @@ public:
     std::vector<Piece> pieces; // one in each shard
   };
 
-  /// True for an argument that names a folder or has a wildcard: it is no file.
+  /// Returns whether an argument names a folder or has a wildcard, so that it
+  /// is not a file.
   static bool isNamedBy(const std::string &argument);
 
   /// Opens all files and reads their headers.
   Status open(const std::string &argument);
 
-  /// The paths of the files.
+  /// Returns the paths of the files.
   std::vector<std::string> paths() const;
-  /// The argument that was opened.
+  /// Returns the argument that was opened.
   const std::string &where() const { return argument; }
   int64_t rows() const { return ends.empty() ? 0 : ends.back(); }
   const std::vector<Column> &columns() const { return all; }
-  /// Null if no array has the name.
+  /// Returns the array of that name, or null if there is none.
   const Column *find(const std::string &name) const;
-  /// Tells other data apart: a hash of the arrays' names, types and shapes, and
-  /// of the files' names, lengths and rows, of no contents.
+  /// Returns a hash that distinguishes data by the arrays' names, types and
+  /// shapes, and the files' names, lengths and rows, but not by contents.
   uint64_t hash() const;
 
   /// Reads consecutive rows.
   Status read(const Column &column, int64_t row, int64_t count, char *to) const;
-  /// `row 3 of 'part-0.npz'`, for messages.
+  /// Returns a place for messages, such as `row 3 of 'part-0.npz'`.
   std::string placeOf(const Column &column, int64_t row) const;
 
 private:
@@ -72,7 +73,7 @@ private:
   Status checkNames(const std::vector<StoredArray> &arrays);
   Status addArray(const StoredArray &array);
   Status checkPieces() const;
-  /// The piece that has a row, and its row in there.
+  /// Returns the piece that has a row, and the row within it.
   const Column::Piece &pieceOf(const Column &column, int64_t row,
                                int64_t &within) const;
 

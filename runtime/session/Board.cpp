@@ -49,7 +49,8 @@ Status BoardSlot::create(const std::vector<const Manifest *> &manifests,
   return Status::success();
 }
 
-/// Each stage has one, and the owner fills or empties one.
+/// There is a task for each stage, and one more that the owner fills or
+/// empties.
 size_t slotsOf(const std::vector<const Manifest *> &manifests) {
   size_t slots = 1;
   for (const Manifest *manifest : manifests)
@@ -69,7 +70,7 @@ Status Board::create(const std::vector<const Manifest *> &manifests,
   all.resize(slotsOf(manifests));
   for (BoardSlot &slot : all)
     APRT_TRY(slot.create(manifests, shared));
-  // It takes no memory before it is written.
+  // The room takes no memory before it is written.
   for (int64_t rank = 0; rank < ranks; ++rank)
     APRT_TRY(shared.take(traceCapacity * int64_t(sizeof(TraceEvent)),
                          "a rank's trace", traces.emplace_back()));

@@ -12,20 +12,20 @@
 
 namespace autopar::runtime {
 
-/// A state of a program: one of the same name and role of each stage that has
-/// it.
+/// A state of a program: the tensors of one name and role in all stages that
+/// have it.
 struct ProgramState {
   const PersistentEntry *entry = nullptr; // of the first stage that has it
   std::vector<int> indices; // of the persistent tensor, by stage; -1: none
 };
 
-/// All states, in the order of stages and their tensors.
+/// Returns all states, ordered by stages and their tensors.
 std::vector<ProgramState> programStates(const Manifest &manifest);
 
-/// Events of a rank that a session's trace keeps.
+/// The number of events of a rank that a session's trace keeps.
 inline constexpr int64_t traceCapacity = 1 << 16;
 
-/// A session gives its ranks one of these tasks at a time.
+/// The tasks of ranks. A session gives its ranks one at a time.
 enum class Task : int32_t {
   Step,
   ReadState,
@@ -35,8 +35,8 @@ enum class Task : int32_t {
   End
 };
 
-/// A slot says what one task is about: its kind, its entry and by entry the
-/// whole tensors of a step.
+/// A slot describes one task: its kind, its entry, and the whole tensors of a
+/// step by entry.
 class BoardSlot {
 public:
   Status create(const std::vector<const Manifest *> &manifests,
@@ -45,7 +45,7 @@ public:
   Task task() const { return header().task; }
   size_t entry() const { return size_t(header().entry); }
   int64_t index() const { return header().index; }
-  /// `index`: of a state.
+  /// Sets the task. `index` is that of a state.
   void set(Task task, size_t entry, int64_t index) {
     header() = {task, int32_t(entry), index};
   }
@@ -56,7 +56,7 @@ public:
   char *output(size_t entry, size_t index) const {
     return bytesOf(entries[entry].outputs[index]);
   }
-  /// Ranks bring the wanted outputs.
+  /// Returns whether the output is wanted, so that ranks deliver it.
   bool isWanted(size_t entry, size_t output) const {
     return bytesOf(entries[entry].wanted)[output] != 0;
   }
@@ -85,37 +85,38 @@ private:
   std::vector<Entry> entries;
 };
 
-/// How many tasks a program may have under way: more than one where steps of an
-/// entry overlap, a power of two, so that slots follow each other also where
-/// numbers of tasks wrap around.
+/// Returns the number of tasks that a program may have under way. It is more
+/// than one if the steps of an entry overlap. It is a power of two, so that
+/// slots stay consecutive when task numbers wrap around.
 size_t slotsOf(const std::vector<const Manifest *> &manifests);
 
-/// Memory that a session shares with its ranks: slots for the tasks at hand,
-/// which have numbers from 1 on, and room for a state. The owner tells a task;
-/// each rank does the tasks in order and says so.
+/// The memory that a session shares with its ranks. It has slots for the
+/// current tasks, which are numbered from 1, and room for a state. The owner
+/// posts a task; each rank does the tasks in order and marks them as done.
 class Board {
 public:
   Status create(const std::vector<const Manifest *> &manifests,
                 SharedMemory &shared);
 
-  /// The slot of task `number`. The owner may change it before it tells the
-  /// task, once all ranks have done task `number` - slots().
+  /// Returns the slot of task `number`. The owner may change it before it posts
+  /// the task, once all ranks have done task `number` - slots().
   BoardSlot &slot(uint32_t number) { return all[number % all.size()]; }
   size_t slots() const { return all.size(); }
-  /// The number of the task that will be told next.
+  /// Returns the number of the task that will be posted next.
   uint32_t next() const { return told().value.load() + 1; }
   void tell() { told().publish(next()); }
-  /// A rank waits for task number `number`, for as long as it takes.
+  /// Waits on a rank, without a limit, until task `number` is posted.
   void await(uint32_t number, const Patience &patience);
-  /// The last task that a rank has done, plus 1; 1: it has loaded.
+  /// Returns the number of the last task that a rank has done, plus 1. It is 1
+  /// when the rank has loaded.
   SharedCounter &done(int rank) const { return counters()[rank + 1]; }
 
   char *state() const { return static_cast<char *>(stateMemory.data()); }
-  /// Room for a rank's trace, of traceCapacity events.
+  /// Returns the memory for a rank's trace of traceCapacity events.
   TraceEvent *trace(int rank) const {
     return static_cast<TraceEvent *>(traces[size_t(rank)].data());
   }
-  /// A hash of the files from which a rank has read an entry's weights.
+  /// Returns a hash of the files from which a rank has read an entry's weights.
   uint64_t &source(size_t entry, int rank) const {
     return static_cast<uint64_t *>(sources[entry].data())[rank];
   }

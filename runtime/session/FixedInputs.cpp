@@ -15,7 +15,8 @@ const FixedInput *findFixed(const Manifest &manifest, const std::string &name) {
   return nullptr;
 }
 
-/// `data` has as many bytes as the input.
+/// Returns whether `data`, which has as many bytes as the input, equals its
+/// value.
 static bool holds(const FixedInput &input, const void *data) {
   if (!input.isLarge)
     return input.bytes == 0 ||

@@ -7,10 +7,12 @@
 
 namespace autopar::runtime {
 
-/// The input of that name to which --bind gave a value; null: there is none.
+/// Returns the input of that name to which --bind gave a value, or null if
+/// there is none.
 const FixedInput *findFixed(const Manifest &manifest, const std::string &name);
 
-/// Fails unless an array is the input's value. `data` is dense, row-major.
+/// Checks that an array equals the input's value. `data` is dense and
+/// row-major.
 Status checkFixed(const FixedInput &input, aprt_dtype dtype,
                   const std::vector<int64_t> &shape, const void *data);
 

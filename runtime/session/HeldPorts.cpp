@@ -6,7 +6,8 @@
 
 namespace autopar::runtime {
 
-/// True if no rank before this one holds the same block of a result or check.
+/// Returns whether no rank before this one holds the same block of a result or
+/// check.
 static bool isFirstHolder(const Manifest &manifest, const Port &port,
                           int rank) {
   std::vector<int64_t> mine = manifest.coordinates(rank, 0);
@@ -23,7 +24,7 @@ static bool isFirstHolder(const Manifest &manifest, const Port &port,
   return true;
 }
 
-/// Where the rank's stage has port number `index` of its list.
+/// Adds the places of port number `index` of its list on the rank's stage.
 static void addPlaces(const Manifest &manifest, int rank, const Port &port,
                       size_t index, std::vector<LocalPort> &to) {
   for (const PortPlacement &place : port.stages)

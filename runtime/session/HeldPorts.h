@@ -11,7 +11,7 @@
 
 namespace autopar::runtime {
 
-/// A tensor that the ranks bring out of their steps.
+/// A tensor that the ranks deliver from their steps.
 struct ResultPort {
   enum When { EveryStep, FirstStep, AtEnd };
   const Port *port = nullptr; // of the manifest
@@ -19,11 +19,12 @@ struct ResultPort {
   bool isAverage = false; // of the parameter of the port's name
 };
 
-/// The manifest's outputs, gradients (which no step keeps), trained parameters,
-/// their averages (states, which the last step leaves) and state outputs.
+/// Returns the ports of results: the manifest's outputs, gradients (which no
+/// step keeps), trained parameters, their averages (states, which the last step
+/// leaves) and state outputs.
 std::vector<ResultPort> resultPorts(const Manifest &manifest);
 
-/// Where a port is stored on a rank.
+/// The place of a port on a rank.
 struct LocalPort {
   size_t index = 0; // in manifest.inputs, checks or resultPorts()
   int64_t arenaOffset = 0;
@@ -31,29 +32,30 @@ struct LocalPort {
   int64_t after = -1;      // the op after which it is there; -1: at the end
 };
 
-/// The inputs that a rank's stage reads.
+/// Returns the inputs that a rank's stage reads.
 std::vector<LocalPort> inputsOfRank(const Manifest &manifest, int rank);
 
-/// The wanted results of which a rank delivers its block: it is the first that
-/// holds it. `wanted` is by resultPorts().
+/// Returns the wanted results of which a rank delivers its block, because it is
+/// the first that holds that block. `wanted` is indexed like resultPorts().
 std::vector<LocalPort> resultsOfRank(const Manifest &manifest,
                                      const std::vector<ResultPort> &ports,
                                      const std::vector<bool> &wanted, int rank);
 
-/// The checks that a rank reads: it is the first that has the value.
+/// Returns the checks that a rank reads, because it is the first that has the
+/// value.
 std::vector<LocalPort> checksOfRank(const Manifest &manifest, int rank);
 
-/// The element of the global tensor at which a part begins, if it is there in
-/// one piece; none for an empty part.
+/// Returns the element of the global tensor at which a part begins if the part
+/// is contiguous there. It is nullopt for an empty part.
 std::optional<int64_t> pieceOffset(const std::vector<Interval> &intervals);
 
-/// The bytes at which the rank's part of an input begins in the whole, by
-/// micro-batch; each part must be there in one piece.
+/// Finds the byte offset of the rank's part of an input in the whole, by
+/// micro-batch. Each part must be contiguous there.
 Status findPieces(const Manifest &manifest, int rank, const Port &port,
                   std::vector<int64_t> &offsets);
 
-/// The message with which the value of a check ends the run; empty: the run
-/// goes on.
+/// Returns the message with which the value of a check ends the run. It is
+/// empty if the run continues.
 std::string violation(const Check &check, const char *value);
 
 } // namespace autopar::runtime

@@ -14,11 +14,11 @@ struct Loop {
   int64_t stride = 1; // elements
 };
 
-/// The part of an input that a bound is of, as loops over its elements, the
+/// The part of an input that has a bound, as loops over its elements, the
 /// innermost one first.
 struct PartLoops {
   explicit PartLoops(const IndexBound &bound);
-  /// The element at which turn `i` of the outer loops begins.
+  /// Returns the element at which iteration `i` of the outer loops begins.
   int64_t startOf(int64_t i) const;
 
   int64_t first = 0;
@@ -28,8 +28,8 @@ struct PartLoops {
 
 } // namespace
 
-/// A loop whose turns go on where those of the one within it end is one with
-/// it.
+/// Merges a loop with the one within it if together they cover consecutive
+/// elements at one stride.
 PartLoops::PartLoops(const IndexBound &bound) {
   int64_t stride = 1;
   for (size_t d = bound.shape.size(); d-- > 0; stride *= bound.shape[d]) {
@@ -59,7 +59,8 @@ int64_t PartLoops::startOf(int64_t i) const {
 
 namespace {
 
-/// The numbers that a bound allows: `count` from `least` on, and one more.
+/// The numbers that a bound allows: `count` numbers from `least` on, and one
+/// extra number.
 struct Allowed {
   explicit Allowed(const IndexBound &bound)
       : least(bound.text.empty() ? -bound.size : 0),
@@ -78,8 +79,8 @@ struct Allowed {
 
 } // namespace
 
-/// The first element of a row that is no index, or `count`. The loop over all
-/// has no way out, so that it becomes vectors.
+/// Returns the first element of a row that is not a valid index, or `count`. A
+/// loop over all elements has no early exit, so that it is vectorized.
 template <typename T>
 static int64_t findInRow(const T *row, Loop loop, Allowed allowed) {
   bool fits = true;
@@ -95,7 +96,7 @@ static int64_t findInRow(const T *row, Loop loop, Allowed allowed) {
   return at;
 }
 
-/// The element of the part that is no index, or -1.
+/// Returns the element of the part that is not a valid index, or -1.
 template <typename T>
 static int64_t findOutside(const T *data, const IndexBound &bound) {
   PartLoops part(bound);
@@ -110,7 +111,8 @@ static int64_t findOutside(const T *data, const IndexBound &bound) {
   return -1;
 }
 
-/// ` at step 4, [3, 2]`; nothing for the only number there is.
+/// Returns the place of an element, such as ` at step 4, [3, 2]`. It is empty
+/// if there is only one number.
 static std::string placeOf(int64_t element, const std::vector<int64_t> &shape,
                            const std::string &step) {
   std::string indices;
@@ -124,8 +126,8 @@ static std::string placeOf(int64_t element, const std::vector<int64_t> &shape,
   return place.empty() ? "" : " at " + place;
 }
 
-/// The text tells which labels there are, or how many rows the table has and
-/// which indices they have.
+/// Describes the valid labels, or the number of rows of the table and their
+/// indices.
 static std::string tellRange(const IndexBound &bound) {
   if (!bound.text.empty())
     return bound.text;

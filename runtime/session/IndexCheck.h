@@ -8,14 +8,15 @@
 
 namespace autopar::runtime {
 
-/// Fails if a tensor of the port has an index that its bounds do not allow. If
-/// `steps` is above 0, so many are at `data`, one after the other. `outside`,
-/// unless it is null, gets the element of its step's tensor.
+/// Checks that the indices in tensors of the port are within its bounds. If
+/// `steps` is above 0, `data` has that many tensors, one after the other. On
+/// failure `outside` receives the element within the tensor of its step, unless
+/// it is null.
 Status checkIndices(const Port &port, const void *data, int64_t steps,
                     int64_t *outside = nullptr);
 
-/// The same of an array. If `steps` is above 0, its first dimension counts
-/// steps, and a run takes the first `steps` ones.
+/// Checks an array in the same way. If `steps` is above 0, its first dimension
+/// counts steps, and a run takes the first `steps` of them.
 Status checkIndices(const Port &port, const Array &array, int64_t steps);
 
 } // namespace autopar::runtime

@@ -65,8 +65,8 @@ static std::string text(const char *name) {
   return value ? value : "";
 }
 
-/// The number in a variable, or `missing`; a failure if it is there and no
-/// number.
+/// Reads the number in a variable, or uses `missing` if it is not set. It fails
+/// if the value is not a number.
 static Status number(const char *name, int missing, int &value) {
   std::string given = text(name);
   value = missing;
@@ -97,8 +97,9 @@ std::string firstHost(const std::string &list) {
   return host;
 }
 
-/// Whether a row's variables are another launcher's: those of a step in scripts
-/// of sbatch, and PMI's of srun --mpi=pmi2, which tells no local rank in them.
+/// Returns whether a row's variables belong to another launcher. These are the
+/// variables of a Slurm step in sbatch scripts, and those of PMI under srun
+/// --mpi=pmi2, which do not contain the local rank.
 static bool isOther(const LauncherRow &row) {
   std::string size = row.size;
   if (size == "SLURM_NTASKS")
@@ -116,7 +117,7 @@ static const LauncherRow *findLauncher(int &world, Status &status) {
   return nullptr;
 }
 
-/// Ports that ranks of a run agree on without a word.
+/// Returns a port that the ranks of a run agree on without communication.
 static int portOf(const std::string &run) {
   uint32_t hash = 2166136261u; // FNV-1a
   for (char letter : run)
@@ -148,7 +149,8 @@ static Status findHost(LaunchPlace &place) {
   return Status::success();
 }
 
-/// Whether a host is written as one that every host calls itself.
+/// Returns whether a host is named by the loopback name or address, which every
+/// host uses for itself.
 static bool saysLoopback(const std::string &host) {
   return host == "localhost" || isLoopback(host);
 }

@@ -30,15 +30,18 @@ struct LaunchPlace {
   bool isAlone() const { return launcher.empty(); }
 };
 
-/// Reads the environment. A launcher of one process is none.
+/// Reads the place from the environment. A launcher of one process does not
+/// count.
 Status findLaunchPlace(LaunchPlace &place);
 
-/// The address at which rank 0 listens, "" for all of this host's: where every
-/// rank is on this host, others never reach it; else that of MASTER_ADDR. Where
-/// that is no address at which other hosts could reach it, `warning` says so.
+/// Returns the address at which rank 0 listens, or "" for all addresses of this
+/// host. If every rank is on this host, other hosts cannot reach it. Otherwise
+/// it is the address of MASTER_ADDR; `warning` is set if other hosts could not
+/// reach that.
 std::string listenAddress(const LaunchPlace &place, std::string &warning);
 
-/// The first host of a list as Slurm writes it: "gpu[003-006,9],x" -> "gpu003".
+/// Returns the first host of a list as Slurm writes it: "gpu[003-006,9],x" ->
+/// "gpu003".
 std::string firstHost(const std::string &list);
 
 } // namespace autopar::runtime

@@ -51,7 +51,7 @@ Member::Member(const Worlds &worlds, int worldRank) : worldRank(worldRank) {
     entries.push_back(std::make_unique<Entry>(*world, worldRank, common.get()));
 }
 
-/// Memory is that of the entry which asked for it first.
+/// Shared memory belongs to the entry that asked for it first.
 Member::~Member() {
   while (!entries.empty())
     entries.pop_back();
@@ -139,7 +139,8 @@ void Member::report(size_t number) {
   Entry &entry = begin(number);
   const Manifest &manifest = entry.world.program.manifest;
   aprt_rank &context = *entry.rank.context();
-  // There may be none: the caller counts a step when it has waited for it.
+  // There may be no counted step yet, because the caller counts a step only
+  // after waiting for it.
   int64_t steps = std::max<int64_t>(entry.steps, 1);
   recordTimes(context, steps, entry.seconds, /*barrierWait=*/0);
   recordCounters(context, steps, entry.before);

@@ -11,10 +11,10 @@
 
 namespace autopar::runtime {
 
-/// The worlds of a program's entries, all of which a session loads.
+/// The worlds of all entries of a program, which a session loads together.
 using Worlds = std::vector<std::unique_ptr<World>>;
 std::vector<const Manifest *> manifestsOf(const Worlds &worlds);
-/// Makes them in memory that all ranks take in the same order.
+/// Makes the worlds in memory that all ranks take in the same order.
 Status makeWorlds(const std::vector<Program> &programs,
                   const RankOptions &options, SharedMemory &shared,
                   Worlds &worlds);
@@ -22,35 +22,37 @@ Status makeWorlds(const std::vector<Program> &programs,
 Status openWeights(const std::vector<Program> &programs,
                    const std::string &given, std::vector<WeightFiles> &weights);
 
-/// A rank of a session, in the process of its owner or in a worker: it is a
-/// Rank in each entry, of which one takes steps at a time.
+/// A rank of a session, in the process of its owner or in a worker. It has a
+/// Rank for each entry; one entry takes steps at a time.
 class Member {
 public:
-  /// `worlds` must outlive it.
+  /// `worlds` must outlive this.
   Member(const Worlds &worlds, int worldRank);
   ~Member();
   Member(const Member &) = delete;
   Member &operator=(const Member &) = delete;
 
-  /// Loads the entries, each with its opened weights, and meets all other
-  /// ranks, which `board` (null: there are none) says to have read the same.
+  /// Loads the entries, each with its opened weights, and waits for all other
+  /// ranks. They compare on `board` that all have read the same files; it is
+  /// null without other ranks.
   Status load(std::vector<WeightFiles> weights, Board *board);
 
-  /// A step of an entry with these data; inputs first.
+  /// Runs a step of an entry with these data. Inputs come first.
   Status step(size_t entry, const StepData &data);
-  /// A state's part of this rank, from and to where the whole is.
+  /// Copy this rank's part of a state from or to the whole state.
   Status readState(size_t entry, size_t state, void *whole);
   Status writeState(size_t entry, size_t state, const void *whole);
-  /// Begins to measure the entry's steps anew, into `trace` if it is not null.
+  /// Restarts the measurement of the entry's steps, with a trace in `trace` if
+  /// it is not null.
   Status measure(size_t entry, TraceEvent *trace);
-  /// Leaves in the rank's record what the entry's steps took since.
+  /// Stores the times of the entry's steps since then in the rank's record.
   void report(size_t entry);
   Status end();
 
-  /// Does task `number` of the board with the board's tensors.
+  /// Performs task `number` of the board with the board's tensors.
   Status follow(Board &board, uint32_t number);
 
-  /// Leaves the failure with the entry that is at work.
+  /// Records the failure in the entry that is running.
   void fail(const Status &status);
 
 private:
@@ -69,10 +71,10 @@ private:
   };
   Status load(Entry &entry, WeightFiles weights, Board *board);
   Status stepOnBoard(const BoardSlot &slot);
-  /// The entry, which is at work from now on.
+  /// Returns the entry and makes it the running one.
   Entry &begin(size_t entry);
-  /// The index of the rank's persistent tensor; -1: it has no part of the
-  /// state.
+  /// Returns the index of the rank's persistent tensor, or -1 if it has no part
+  /// of the state.
   int indexOf(const Entry &entry, size_t state) const;
 
   const int worldRank;
@@ -80,7 +82,7 @@ private:
   std::vector<std::unique_ptr<Entry>> entries;
 };
 
-/// A step's data with room for each input and result of the manifest.
+/// Returns a step's data with room for each input and result of the manifest.
 StepData emptyStep(const Manifest &manifest);
 
 } // namespace autopar::runtime

@@ -24,7 +24,8 @@
 #include <unistd.h>
 #include <vector>
 
-// Of a program that is linked in; null in the stub.
+// These symbols belong to a program that is linked in; they are null in the
+// stub.
 extern "C" {
 extern const aprt_stage_functions aprt_program_stages[] __attribute__((weak));
 extern const char aprt_program_manifest[] __attribute__((weak));
@@ -57,7 +58,7 @@ static uint64_t checksum(std::string_view bytes) {
   return hash;
 }
 
-/// The trailer of that kind that ends at `end`, if there is one.
+/// Reads the trailer of that kind that ends at `end`, if there is one.
 static Status readTrailer(FileReader &file, int64_t end, const char *magic,
                           Trailer &trailer, bool &found) {
   found = end > int64_t(sizeof(Trailer));
@@ -68,8 +69,8 @@ static Status readTrailer(FileReader &file, int64_t end, const char *magic,
   return Status::success();
 }
 
-/// What the compiler wrote of weights, before the first program, which begins
-/// at `end`.
+/// Reads the trailer of the weights that the compiler wrote before the first
+/// program, which begins at `end`.
 static Status readMadeWeights(FileReader &file, int64_t end,
                               MadeWeights &made) {
   Trailer trailer{};
@@ -89,7 +90,7 @@ static Status readMadeWeights(FileReader &file, int64_t end,
   return Status::success();
 }
 
-/// The program before a trailer whose own place is `end`.
+/// Reads the program before a trailer, which begins at `end`.
 static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
                           std::vector<char> &bytes) {
   if (trailer.offset > uint64_t(end) || trailer.size == 0 ||
@@ -105,7 +106,7 @@ static Status readProgram(FileReader &file, int64_t end, const Trailer &trailer,
   return Status::success();
 }
 
-/// Why a file has no program that this runtime loads.
+/// Explains why a file has no program that this runtime loads.
 static Status noProgram(FileReader &file) {
   Trailer trailer{};
   bool isOlder = false;
@@ -122,7 +123,8 @@ static Status noProgram(FileReader &file) {
                        "; `autopar compile MODEL -o EXE` makes an executable");
 }
 
-/// Trailers are back to back with programs: from the last one backwards.
+/// Reads the programs. Each is followed by its trailer, so they are found
+/// backwards from the last one.
 static Status readPrograms(const std::string &path,
                            std::vector<std::vector<char>> &programs,
                            MadeWeights &made) {
@@ -196,7 +198,7 @@ static Status checkCpu(const std::vector<std::string> &needed) {
                        "that is no newer (x86-64-v3, x86-64)");
 }
 
-/// The folder of the file that a path leads to, links followed.
+/// Returns the folder of the file that a path leads to after following links.
 static std::string folderOf(const std::string &path) {
   std::error_code error;
   std::filesystem::path file = std::filesystem::canonical(path, error);

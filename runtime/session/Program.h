@@ -24,22 +24,22 @@ struct Program {
   int descriptor = -1; // of its bytes, while it is loaded
 };
 
-/// Finds the programs at the end of an executable file, checks and loads them,
-/// in the order in which they were compiled. There is one at least.
+/// Finds the programs at the end of an executable file, checks them, and loads
+/// them in the order in which they were compiled. There is at least one.
 Status loadPrograms(const std::string &path, std::vector<Program> &programs);
 
 /// Loads the programs of the running executable, or the one that is linked in.
 Status loadOwnPrograms(std::vector<Program> &programs);
 
-/// Fails unless there are programs for `ranks` ranks; it lists the numbers for
-/// which there are.
+/// Checks that there are programs for `ranks` ranks. The failure lists the
+/// available numbers of ranks.
 Status checkRanks(const std::vector<Program> &programs, int64_t ranks);
 
-/// Unloads a program; one that is linked in stays.
+/// Unloads a program. A program that is linked in stays.
 void unloadProgram(Program &program);
 
-/// Leaves these programs of the list, in the order of their numbers, unloads
-/// the others, and checks that this host can run what is left.
+/// Keeps these programs of the list, in the order of their numbers, and unloads
+/// the others. It checks that this host can run the kept ones.
 Status keepPrograms(std::vector<Program> &programs,
                     const std::vector<size_t> &numbers);
 

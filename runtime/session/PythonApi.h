@@ -7,8 +7,8 @@
 
 namespace autopar::runtime {
 
-/// CPython's PyObject. Nothing here looks into one, so that the library serves
-/// all versions of Python.
+/// CPython's PyObject. Its fields are never accessed, so that the library works
+/// with all versions of Python.
 struct PyObject;
 
 /// CPython's PyMethodDef, with all fields part of its stable ABI.
@@ -30,12 +30,12 @@ struct PythonBuffer {
   intptr_t *shape, *strides, *suboffsets;
   void *internal;
 };
-/// What is asked of a buffer; one with a shape and no strides is dense.
+/// The requests for a buffer. A buffer with a shape and no strides is dense.
 enum PythonBufferRequest { Writable = 0x1, WithFormat = 0x4, WithShape = 0x8 };
 
-/// Functions of CPython's stable ABI, whose addresses the package `autopar`
-/// hands over: the library is linked with no Python. _calls.py has their names
-/// in this order.
+/// Functions of CPython's stable ABI. The package `autopar` passes their
+/// addresses, because the library is not linked with Python. _calls.py has
+/// their names in this order.
 struct PythonApi {
   PyObject *(*typeOf)(PyObject *);               // PyObject_Type
   PyObject *(*call)(PyObject *, PyObject *args); // PyObject_CallObject
@@ -68,18 +68,19 @@ struct PythonObjects {
 } // namespace autopar::runtime
 
 extern "C" {
-/// For the package `autopar` alone: a function of a dict of arrays, which takes
-/// a step of the entry and returns a dict of new arrays; or returns None, and
-/// has done nothing, where the dict has not exactly one dense array of the
-/// right type for each input, another call is within it, or this process was
-/// forked. None, in place of a function: the entry has tensors that buffers
-/// cannot describe. Null: Python has an error.
+/// Returns a function that takes a dict of arrays, runs a step of the entry,
+/// and returns a dict of new arrays. Only the package `autopar` calls this. The
+/// function returns None and does nothing if the dict does not have exactly one
+/// dense array of the right type for each input, if another call is under way,
+/// or if this process was forked. In place of a function, None means that
+/// buffers cannot describe the entry's tensors, and null means that Python has
+/// an error.
 AUTOPAR_API autopar::runtime::PyObject *
 autopar_python_call(const autopar::runtime::PythonApi *python,
                     const autopar::runtime::PythonObjects *objects,
                     autopar_session *entry);
-/// Returns once no call of the function is under way; later ones return None.
-/// `self`: what the function has as `__self__`.
+/// Returns once no call of the function is under way. Later calls return None.
+/// `self` is the `__self__` of the function.
 AUTOPAR_API void autopar_python_end(autopar::runtime::PyObject *self);
 }
 

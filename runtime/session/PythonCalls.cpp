@@ -23,13 +23,13 @@ namespace {
 /// known to all calls: a process has one Python.
 PythonApi python;
 
-/// How often the process was forked off, from its first ancestor on that had
-/// the library: a session is not its child's.
+/// The number of forks between this process and its first ancestor that loaded
+/// the library. A forked child must not use its parent's session.
 std::atomic<int> forks{0};
 
 constexpr char capsuleName[] = "autopar usual call";
 
-/// How Python's buffers name the elements of a type of tensors.
+/// The format codes of Python's buffer protocol for a tensor type.
 struct ElementFormat {
   std::string_view dtype, formats;
 };
@@ -46,7 +46,7 @@ std::string_view formatsOf(std::string_view dtype) {
   return {};
 }
 
-/// A tensor of the entry, as Python's objects and buffers describe it.
+/// A tensor of the entry, described by objects and buffers of Python.
 struct PythonPort {
   PyObject *name = nullptr;
   PyObject *kind = nullptr; // of an output: what makes a new array of it
@@ -74,15 +74,15 @@ public:
   UsualCall(const UsualCall &) = delete;
   UsualCall &operator=(const UsualCall &) = delete;
 
-  /// Whether buffers can describe all tensors.
+  /// Returns whether buffers can describe all tensors.
   bool isPossible() const { return possible; }
   PyObject *run(PyObject *feeds);
-  /// Returns once no call is under way; later ones do nothing.
+  /// Returns once no call is under way. Later calls do nothing.
   void end();
 
 private:
   void describe(autopar_kind kind, std::vector<PythonPort> &ports);
-  /// All objects that are held from one call to the next.
+  /// Calls `use` with each object that is held from one call to the next.
   template <typename Use> void forEachObject(const Use &use);
   bool isOf(PyObject *object, PyObject *type) const;
   bool takeInputs(PyObject *feeds);
@@ -105,7 +105,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What stays
+// Names and descriptions
 //===----------------------------------------------------------------------===//
 
 UsualCall::UsualCall(const PythonObjects &objects, autopar_session *entry)
@@ -175,7 +175,8 @@ void UsualCall::releaseBuffers(std::vector<PythonPort> &ports) {
     }
 }
 
-/// Holds the arrays, for another thread may change `feeds` during the step.
+/// Takes references to the arrays, because another thread may change `feeds`
+/// during the step.
 bool UsualCall::takeInputs(PyObject *feeds) {
   if (!isOf(feeds, objects.dictType) ||
       size_t(python.dictSize(feeds)) != inputs.size())
@@ -196,7 +197,8 @@ bool UsualCall::takeInputs(PyObject *feeds) {
   return true;
 }
 
-/// A dict of new arrays, whose buffers are held; null: Python has an error.
+/// Returns a dict of new arrays, whose buffers are held, or null if Python has
+/// an error.
 PyObject *UsualCall::makeResults() {
   PyObject *results = python.newDict();
   bool made = results != nullptr;
@@ -232,8 +234,9 @@ PyObject *UsualCall::step() {
   return python.call(objects.fail, nullptr);
 }
 
-/// What Python does within a call may be another one, of the same thread too:
-/// by POSIX a mutex is not locked twice.
+/// Returns None if the lock is taken, because Python code within a call may
+/// make another call, even in the same thread. That thread must not wait for a
+/// mutex that it holds.
 PyObject *UsualCall::run(PyObject *feeds) {
   if (forks != born)
     return notUsual();
@@ -258,7 +261,7 @@ void UsualCall::end() {
 }
 
 //===----------------------------------------------------------------------===//
-// As a function of Python's
+// Functions of Python
 //===----------------------------------------------------------------------===//
 
 static UsualCall *callOf(PyObject *capsule) {

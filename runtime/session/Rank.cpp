@@ -17,10 +17,11 @@ Rank::Rank(World &world, int worldRank, RankCommon *common)
 Status Rank::open() { return makeRank(world, worldRank, common, rank); }
 
 //===----------------------------------------------------------------------===//
-// Before steps
+// Loading
 //===----------------------------------------------------------------------===//
 
-/// Setup with its own arena, then what it left to load, then step's arena.
+/// Runs setup with its own arena, loads the parameters that setup did not, and
+/// makes the arena of steps.
 Status Rank::load(WeightFiles weights, const NamedArrays *states,
                   const Checkpoint *resumed) {
   rank->states = states;
@@ -91,7 +92,7 @@ Status Rank::checkFiles() {
 // Transfers
 //===----------------------------------------------------------------------===//
 
-/// The part of a port that micro-batch `time` reads or writes.
+/// Returns the part of a port that micro-batch `time` reads or writes.
 Transfer Rank::transfer(const Port &port, const LocalPort &local,
                         int64_t time) {
   Transfer result;
@@ -105,7 +106,7 @@ Transfer Rank::transfer(const Port &port, const LocalPort &local,
   return result;
 }
 
-/// The inputs that a step copies.
+/// Returns the inputs that a step copies.
 std::vector<Transfer> Rank::inputsOf(const StepData &data, int64_t time) {
   std::vector<Transfer> transfers;
   for (const LocalPort &local : inputs) {
@@ -140,7 +141,7 @@ Transfer Rank::result(const StepData &data, const LocalPort &local,
   return result;
 }
 
-/// The transfers of results that can be read at the end of the step.
+/// Returns the transfers of results that can be read at the end of the step.
 std::vector<Transfer> Rank::resultsOf(const StepData &data, int64_t time) {
   std::vector<Transfer> transfers;
   for (const LocalPort &local : results)
@@ -229,7 +230,7 @@ Status Rank::readBlock(const SavedBlock &saved, void *to) {
   return rank->device->synchronize();
 }
 
-/// Reads the checks; one that is violated ends the run.
+/// Reads the checks. A violated check ends the run.
 void Rank::addChecks(const StepData &data, int64_t time,
                      std::vector<Transfer> &transfers) {
   for (const LocalPort &local : checks) {
@@ -248,7 +249,7 @@ void Rank::addChecks(const StepData &data, int64_t time,
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The program's work of a micro-batch, through the device.
+/// Runs the program's work of a micro-batch through the device.
 Status Rank::compute(const StepData &data, int64_t time) {
   bool called = false;
   int64_t before = rank->transport->statistics().bytesSent;

@@ -15,66 +15,67 @@
 
 namespace autopar::runtime {
 
-/// A tensor in the host's memory. A device may keep `memory`, which has the
-/// tensor in it, at hand for as long as there are steps.
+/// A tensor in the host's memory. A device may keep `memory`, which contains
+/// the tensor, registered as long as there are steps.
 struct HostTensor {
   char *data = nullptr; // null: not wanted
   char *memory = nullptr;
   int64_t memoryBytes = 0;
 };
 
-/// A step reads and writes these whole tensors in the host's memory; each rank
-/// takes its parts of them.
+/// The whole tensors in the host's memory that a step reads and writes. Each
+/// rank uses its parts of them.
 struct StepData {
   std::vector<const char *> inputs; // by manifest.inputs
   std::vector<HostTensor> results;  // by resultPorts()
   std::string where; // begins messages about it: "step 3: "; may be empty
 };
 
-/// One rank of a program. Its owner has all ranks do the same in the same
-/// order: load, prepare, then steps, then end.
+/// One rank of a program. Its owner makes all ranks perform the same calls in
+/// the same order: load, prepare, steps, end.
 class Rank {
 public:
-  /// `world` must outlive it, and so must `common`, what the rank's other
-  /// entries have (null: there are none).
+  /// `world` must outlive this, and so must `common`, which the rank's entries
+  /// share. It is null if there is only one entry.
   Rank(World &world, int worldRank, RankCommon *common = nullptr);
 
-  /// Makes device and transport.
+  /// Makes the device and the transport.
   Status open();
-  /// Loads the opened weights and runs setup. States of which `states` (it may
-  /// be null) has arrays begin as they say.
-  /// States of `resumed` (it may be null) begin as they ended there.
+  /// Loads the opened weights and runs setup. States begin with the arrays of
+  /// `states` or as they ended in `resumed`; either may be null.
   Status load(WeightFiles weights, const NamedArrays *states,
               const Checkpoint *resumed = nullptr);
   /// Finds the parts of inputs and of those results that steps may deliver.
   Status prepare(const std::vector<bool> &wanted);
-  /// A hash of the files that the weights were read from.
+  /// Returns a hash of the files that the weights were read from.
   uint64_t source() const;
-  /// All ranks have loaded: fails if a file has changed until now.
+  /// Checks, after all ranks have loaded, that no file has changed since.
   Status checkFiles();
 
   /// Gives the device the inputs of the first micro-batch of the next step.
   Status feed(const StepData &data);
-  /// One step, whose first inputs were fed: every micro-batch with its inputs
-  /// and results. `next`: the step whose first inputs it feeds, or null.
+  /// Runs one step whose first inputs were fed: every micro-batch with its
+  /// inputs and results. `next` is the step whose first inputs it feeds, or
+  /// null.
   Status step(const StepData &data, const StepData *next);
-  /// Results that are states, as the last step left them.
+  /// Collects the results that are states, as the last step left them.
   Status collectStates(const StepData &data);
-  /// The rank's part of a persistent tensor that is a state, from and to where
-  /// the host has the whole tensor.
+  /// Copy the rank's part of a persistent tensor that is a state, from or to
+  /// the host's whole tensor.
   Status readState(int index, void *whole);
   Status writeState(int index, const void *whole);
-  /// The block of a state that the rank saves: as the last step left it, dense.
+  /// Reads the block of a state that the rank saves, dense and as the last step
+  /// left it.
   Status readBlock(const SavedBlock &saved, void *to);
-  /// After the last step. Waits for the other ranks, with a deadline unless
-  /// steps overlap.
+  /// Ends the rank after the last step. It waits for the other ranks, with a
+  /// deadline unless steps overlap.
   Status end();
 
-  /// Leaves the failure in the rank's record, where no call of the program has
-  /// left a better message, and ends everyone's waits.
+  /// Records the failure in the rank's record, unless a call of the program has
+  /// recorded a better message, and ends all ranks' waits.
   void fail(const Status &status);
 
-  /// Null before open().
+  /// Returns the context, which is null before open().
   aprt_rank *context() { return rank.get(); }
 
 private:
@@ -89,7 +90,7 @@ private:
   void addChecks(const StepData &data, int64_t time,
                  std::vector<Transfer> &transfers);
 
-  /// A rank reads its parts of this input where the host has them.
+  /// An input that a rank reads directly from the host's memory.
   struct HeldInput {
     int64_t persistent = 0;       // index of its tensor
     size_t index = 0;             // of the input

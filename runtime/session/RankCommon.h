@@ -12,7 +12,7 @@
 
 namespace autopar::runtime {
 
-/// The entries of one rank have this in common; they take steps in turn. It
+/// The state that the entries of one rank share. They take steps in turn. It
 /// must outlive them.
 struct RankCommon {
   RankCommon(const std::vector<const Manifest *> &entries, int rank)

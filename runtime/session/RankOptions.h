@@ -7,7 +7,7 @@
 
 namespace autopar::runtime {
 
-/// How ranks run.
+/// The options of ranks.
 struct RankOptions {
   int64_t threads = 0;        // of each; 0: the host's cores shared out
   double timeoutSeconds = 60; // of a wait for another rank

@@ -39,7 +39,7 @@ static Status makeCpuParts(World &world, RankCommon *common, aprt_rank &rank) {
   return Status::success();
 }
 
-/// The driver and the libraries that the program uses.
+/// Loads the driver and the libraries that the program uses.
 static Status loadTables(const Manifest &manifest, CudaTables &tables) {
   if (manifest.target == Target::Emulated) {
     emulated::bindEmulated(tables.driver);

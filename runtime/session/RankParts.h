@@ -9,9 +9,9 @@
 
 namespace autopar::runtime {
 
-/// Makes a rank with the device and the transport that the program's target
-/// asks for: the one place that knows which kinds there are. `common` is what
-/// the rank's other entries have; null: there are none.
+/// Makes a rank with the device and the transport for the program's target.
+/// Only this function knows the kinds. `common` is what the rank's entries
+/// share; it is null if there is only one.
 Status makeRank(World &world, int worldRank, RankCommon *common,
                 std::unique_ptr<aprt_rank> &rank);
 

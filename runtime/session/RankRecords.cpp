@@ -11,7 +11,7 @@
 
 namespace autopar::runtime {
 
-/// What the device counted in the measured steps.
+/// Records the device's counts per measured step.
 void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before) {
   DeviceCounters now = rank.device->counters();
@@ -23,7 +23,7 @@ void recordCounters(aprt_rank &rank, int64_t taken,
       (now.transferSeconds - before.transferSeconds) / steps;
 }
 
-/// The parts of the measured steps, which took `total` seconds, without
+/// Records the parts of the measured steps, which took `total` seconds without
 /// `barrierWait` seconds before them.
 void recordTimes(aprt_rank &rank, int64_t taken, double total,
                  double barrierWait) {
@@ -48,7 +48,7 @@ void recordTimes(aprt_rank &rank, int64_t taken, double total,
   record.computeSeconds = (total - rank.communicationSeconds) / steps;
 }
 
-/// The most that this process had in memory, shared libraries and all.
+/// Returns this process's peak of resident memory, including shared libraries.
 static int64_t peakResidentBytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -7,17 +7,17 @@
 
 namespace autopar::runtime {
 
-/// What the device counted in `taken` measured steps.
+/// Records the device's counts in `taken` measured steps.
 void recordCounters(aprt_rank &rank, int64_t taken,
                     const DeviceCounters &before);
 
-/// The parts of `taken` measured steps, which took `total` seconds, without
-/// `barrierWait` seconds before them.
+/// Records the parts of `taken` measured steps, which took `total` seconds
+/// without `barrierWait` seconds before them.
 void recordTimes(aprt_rank &rank, int64_t taken, double total,
                  double barrierWait);
 
-/// Memory by what it is for; `portBytes` are those of inputs and outputs, which
-/// others hold.
+/// Records memory by its purpose. `portBytes` is that of inputs and outputs,
+/// which others hold.
 void recordMemory(aprt_rank &rank, int64_t portBytes);
 
 } // namespace autopar::runtime

@@ -36,7 +36,7 @@ static nlohmann::ordered_json perRank(const World &world, const Value &value) {
   return list;
 }
 
-/// Null where it is not known.
+/// Returns null if the value is not known.
 static nlohmann::ordered_json ifKnown(const RankRecord &record,
                                       double seconds) {
   if (!record.partsKnown)
@@ -44,8 +44,9 @@ static nlohmann::ordered_json ifKnown(const RankRecord &record,
   return seconds;
 }
 
-/// The memory that a rank holds in the end, by kind. Inputs and outputs, which
-/// are in the launcher's memory, and the heap are no part of the peak.
+/// Returns the memory that a rank holds at the end, by kind. Inputs and
+/// outputs, which are in the launcher's memory, and the heap do not count in
+/// the peak.
 static nlohmann::ordered_json memoryOf(const RankRecord &record) {
   return {{"weights", record.weightBytes},
           {"packed_weights", record.packedBytes},

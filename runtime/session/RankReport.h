@@ -12,7 +12,7 @@
 
 namespace autopar::runtime {
 
-/// How long measured steps took, of which there is one.
+/// The times of the measured steps, of which there is at least one.
 struct StepTimes {
   std::vector<double> seconds; // of each, sorted
   std::vector<double> waits;   // by rank, a step's: for slower ranks at its end
@@ -21,13 +21,13 @@ struct StepTimes {
   double median() const;
 };
 
-/// A rank's waits within operations and at the ends of steps, of a step.
+/// Returns a rank's waits of a step, within operations and at its end.
 double idleSeconds(const World &world, const StepTimes &times, int rank);
 
-/// The part of a step's communication that compute does not hide.
+/// Returns the part of a step's communication that compute does not hide.
 double exposedSeconds(const World &world, int rank);
 
-/// The records of the ranks, as --json writes them.
+/// Returns the records of the ranks as --json writes them.
 nlohmann::ordered_json reportOf(const World &world, const StepTimes &times);
 std::string reportText(const nlohmann::ordered_json &report);
 

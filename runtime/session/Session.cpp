@@ -8,7 +8,7 @@
 
 namespace autopar::runtime {
 
-/// For ranks that were told to end.
+/// The time that ranks have to end after they were told to.
 static constexpr double graceSeconds = 3;
 
 //===----------------------------------------------------------------------===//
@@ -24,8 +24,8 @@ static std::string quoteEntries(const std::vector<Program> &programs) {
   return text;
 }
 
-/// Finds the entries that are for as many ranks, or the one of them that has
-/// the name.
+/// Finds the entries for that number of ranks, or the one of them with that
+/// name.
 static Status findEntries(const std::vector<Program> &programs,
                           const SessionOptions &options,
                           std::vector<size_t> &chosen) {
@@ -55,8 +55,8 @@ static std::string fromRoot(const std::string &path) {
   return path.empty() ? "" : std::filesystem::absolute(path).string();
 }
 
-/// One set of ranks runs all of them: an entry that is for others only must not
-/// be left out without a word.
+/// Fails if entries are only for other numbers of ranks, because one set of
+/// ranks runs all entries.
 static Status checkLeftOut(const std::vector<Program> &programs,
                            const std::vector<size_t> &chosen) {
   const Manifest &first = programs[chosen.front()].manifest;
@@ -152,7 +152,7 @@ Session::~Session() {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// The failure that came first, on whichever rank.
+/// Returns the first failure of any rank.
 std::string Session::causeOf(const Status &status) {
   bool isThere = !worlds.empty() && worlds.front()->isThere();
   int first = isThere ? worlds.front()->firstFailure().load() : -1;
@@ -227,7 +227,7 @@ Status Session::have(Task task, size_t entry, size_t index) {
   return awaitWorkers(number + 1);
 }
 
-/// Steps that nobody has waited for end first.
+/// Ends the ranks after the steps that nobody has waited for.
 Status Session::endRanks() {
   if (!workers)
     return member->end();

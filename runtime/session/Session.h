@@ -22,17 +22,17 @@ struct SessionOptions : RankOptions {
   std::string weights; // as --weights names them; empty: those compiled with
 };
 
-/// A program that is loaded once, with its entries, and then takes steps as
-/// often as its callers want: one at a time, or where an entry's steps overlap,
-/// as its pipeline has room. Of a program for CPUs rank 0 runs on the caller's
+/// A program that is loaded once with its entries and then runs any number of
+/// steps. Steps run one at a time, or, if an entry's steps overlap, as many as
+/// its pipeline has room for. In a program for CPUs rank 0 runs on the caller's
 /// thread; all other ranks are workers.
 class Session {
 public:
-  /// Loads the executable `path` with its weights, which entries that store
-  /// them alike have in common.
+  /// Loads the executable `path` with its weights. Entries that store weights
+  /// alike share them.
   static Status open(const std::string &path, const SessionOptions &options,
                      std::unique_ptr<Session> &session);
-  /// In a process that was forked from the owner nothing ends.
+  /// Ends the session, except in a process that was forked from the owner.
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -41,64 +41,67 @@ public:
   const Manifest &manifest(size_t entry) const {
     return programs[entry].manifest;
   }
-  /// The tensors that one step leaves for the next one.
+  /// Returns the tensors that one step leaves for the next one.
   const std::vector<ProgramState> &states(size_t entry) const {
     return kept[entry];
   }
-  /// The first entry that has the state number `index` of states(entry) in
-  /// common with it.
+  /// Returns the first entry that shares the state number `index` of
+  /// states(entry).
   size_t ownerOf(size_t entry, size_t index) const;
-  /// Threads of each rank that compute, the caller's among those of rank 0.
+  /// Returns the number of threads of each rank that compute. Those of rank 0
+  /// include the caller's.
   int threads() const { return worlds.front()->threads; }
 
-  /// One step of an entry. `inputs` are whole tensors by its manifest's inputs,
-  /// of which one without elements may be null; `outputs` by its outputs, null:
-  /// not wanted. An input that is refused changes nothing; after any other
-  /// failure each call fails with its message.
+  /// Runs one step of an entry. `inputs` are whole tensors in the order of its
+  /// manifest's inputs; an input without elements may be null. `outputs` are in
+  /// the order of its outputs; null means that an output is not wanted. A
+  /// rejected input changes nothing; after any other failure each call fails
+  /// with the same message.
   Status run(size_t entry, const void *const *inputs, void *const *outputs);
 
   /// Begins a step as run() does, and returns once the inputs may change. At
-  /// most slots() steps are under way, from here until wait() has returned; one
-  /// more is refused, which changes nothing.
+  /// most slots() steps are under way, from here until wait() has returned. One
+  /// more is rejected, which changes nothing.
   Status submit(size_t entry, const void *const *inputs, void *const *outputs,
                 int64_t &ticket);
   /// Returns once the outputs of that step are written.
   Status wait(int64_t ticket);
   size_t slots() const { return underWay.size(); }
 
-  /// Memory of an input or output that all ranks share: run() copies nothing
-  /// that is there. Null where the only rank reads and writes any memory in
-  /// place, and where steps overlap.
+  /// Return memory of an input or output that all ranks share, so that run()
+  /// copies nothing. It is null if the only rank accesses any memory in place,
+  /// or if steps overlap.
   char *sharedInput(size_t entry, size_t index);
   char *sharedOutput(size_t entry, size_t index);
 
-  /// The state number `index` of states(entry), whole.
+  /// Copy the whole state number `index` of states(entry).
   Status readState(size_t entry, size_t index, void *to);
   Status writeState(size_t entry, size_t index, const void *from);
 
   /// Saves the states of an entry, as the last step left them, as the
-  /// checkpoint of `step` in a folder of checkpoints, which this session keeps
-  /// for itself; of older ones all but `keep` go (0: none). Steps that other
-  /// threads take meanwhile would be in some states and not in others.
-  /// `iterable`: how the caller's data tell their place; empty: they do not.
+  /// checkpoint of `step` in a folder of checkpoints. This session locks the
+  /// folder. Of older checkpoints all but `keep` are removed (0: none are).
+  /// Steps that other threads run meanwhile would be in some states and not in
+  /// others. `iterable` is the caller's description of the position in its
+  /// data, or empty.
   Status save(size_t entry, const std::string &folder, int64_t step,
               int64_t keep, const std::string &iterable);
-  /// Gives an entry the states of a checkpoint, or of the newest one of a
-  /// folder; states of the roles `ignoring` stay as they are. `step` gets its
-  /// number of steps, `notes` what a person is told.
+  /// Loads the states of a checkpoint, or of the newest one of a folder, into
+  /// an entry. States of the roles `ignoring` stay as they are. `step` receives
+  /// the checkpoint's number of steps, and `notes` messages for the user.
   Status resume(size_t entry, const std::string &path,
                 const std::vector<std::string> &ignoring, int64_t &step,
                 std::vector<std::string> &notes);
-  /// How the data told their place to the checkpoint that the session went on
-  /// from; empty: they did not.
+  /// Returns the caller's description of the position in its data from the
+  /// resumed checkpoint, or an empty text.
   const std::string &resumedIterable() const { return iterable; }
 
-  /// Tells how long an entry's steps took since it was loaded, or since tracing
-  /// began or ended, as the executable's --json does.
+  /// Reports the times of an entry's steps since it was loaded, or since
+  /// tracing began or ended, in the format of the executable's --json.
   Status report(size_t entry, std::string &json);
   /// Begins or ends a trace of an entry's steps.
   Status trace(size_t entry, bool on);
-  /// The trace of an entry, as --trace writes it.
+  /// Returns the trace of an entry in the format of --trace.
   Status traceText(size_t entry, std::string &json);
 
 private:
@@ -117,8 +120,8 @@ private:
     double start = 0; // by the monotonic clock
     std::vector<void *> outputs;
   };
-  /// How long steps of an entry took, from their start or from the end of the
-  /// one before on, if that was later.
+  /// The times of the steps of an entry. A step begins at its start or at the
+  /// end of the previous one, whichever is later.
   struct Measured {
     static constexpr size_t most = 1024;
     std::vector<double> last; // the last ones, in no order
@@ -132,16 +135,16 @@ private:
   void note(Request &request, size_t entry, void *const *outputs);
   Status begin(size_t entry, const void *const *inputs, void *const *outputs,
                Request &request);
-  /// One call may wait for it.
+  /// Marks a request as awaited, which only one call may do.
   Status claim(Request &request, uint32_t number);
   void finish(Request &request);
   bool sharesTensors() const { return workers && board.slots() == 1; }
   void fillSlot(const void *const *inputs, const Request &request);
   void stepAlone(const void *const *inputs, const Request &request);
   const char *allRows(const Port &port);
-  /// Fails, which changes nothing, unless a task may begin.
+  /// Checks that a task may begin. A failure changes nothing.
   Status checkReady();
-  /// Runs `body`, whose failure is the session's end.
+  /// Runs `body`. Its failure ends the session.
   template <typename Body> Status attempt(const char *doing, const Body &body);
   /// Runs `body` after all calls before it, unless one of them failed.
   template <typename Body> Status serve(const char *doing, const Body &body);
@@ -150,9 +153,9 @@ private:
   Measured measuredOf(size_t entry);
   Status reportRanks(size_t entry);
   uint32_t nextTask() const { return workers ? board.next() : steps + 1; }
-  /// Gives the ranks their next task, of which it is the number.
+  /// Posts the next task to the ranks. `number` receives its number.
   Status tell(Task task, size_t entry, size_t index, uint32_t &number);
-  /// Has all ranks do the task.
+  /// Makes all ranks do the task.
   Status have(Task task, size_t entry, size_t index);
   Status endRanks();
   Status awaitWorkers(uint32_t number);

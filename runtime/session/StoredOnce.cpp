@@ -10,7 +10,7 @@ namespace autopar::runtime {
 
 using StateName = std::pair<StateRole, std::string>;
 
-/// Text that is equal for what a rank stores alike.
+/// Returns a text that is equal for tensors that a rank stores alike.
 static std::string textOf(const Manifest &manifest,
                           const PersistentEntry &tensor, int rank) {
   std::string text = tensor.name;
@@ -40,7 +40,7 @@ static const std::vector<PersistentEntry> &tensorsOf(const Manifest &manifest,
 // States
 //===----------------------------------------------------------------------===//
 
-/// How each rank stores a state, by its name.
+/// The layouts of each state on each rank, by name.
 using StoredStates = std::map<StateName, std::map<int, std::string>>;
 
 static StoredStates statesOf(const Manifest &manifest) {
@@ -53,7 +53,8 @@ static StoredStates statesOf(const Manifest &manifest) {
   return states;
 }
 
-/// True if both have some state, and all that both have alike.
+/// Returns whether the two have a common state and store all common states
+/// alike.
 static bool areAlike(const StoredStates &group, const StoredStates &states) {
   bool isAny = false;
   for (const auto &[name, stored] : states)

@@ -21,13 +21,13 @@
 namespace autopar::runtime {
 
 namespace {
-/// The process that forks the ranks, and each of them.
+/// The process that forks the ranks, and each of these.
 class WorkerMain {
 public:
-  /// Takes the setup and makes all that the ranks share.
+  /// Receives the setup and makes everything that the ranks share.
   Status prepare();
   Status forkRanks();
-  /// Waits until all ranks have ended; true: all of them ended well.
+  /// Waits until all ranks have ended. Returns whether all succeeded.
   bool collect();
   void endWithOwner() const;
 
@@ -47,7 +47,8 @@ private:
 };
 } // namespace
 
-/// Finds the setup's programs, which must be as the session has read them.
+/// Finds the programs of the setup, which must be those that the session has
+/// read.
 Status WorkerMain::findPrograms() {
   APRT_TRY(loadOwnPrograms(programs));
   std::vector<uint64_t> found;
@@ -143,7 +144,8 @@ bool WorkerMain::collect() {
   return well;
 }
 
-/// Tells the owner, or on stderr whoever else has started this.
+/// Reports a failure to the owner, or on stderr if the process was started
+/// otherwise.
 static int tell(const Status &status) {
   const std::string &text = status.message();
   if (send(workerSocket, text.data(), text.size(), MSG_NOSIGNAL) < 0)

@@ -13,8 +13,9 @@
 
 namespace autopar::runtime {
 
-/// The owner of a session tells this the process that starts its workers, with
-/// two descriptors: of the shared memory, and of the owner's process.
+/// The message from the owner of a session to the process that starts its
+/// workers. It comes with two descriptors, of the shared memory and of the
+/// owner's process.
 struct WorkerSetup {
   int first = 0;                   // of the ranks that are workers
   int64_t bytes = 0;               // of the shared memory
@@ -24,18 +25,19 @@ struct WorkerSetup {
   RankOptions options;
 };
 
-/// The descriptor of the socket of that process, and its only argument.
+/// The descriptor of the socket of that process, which is its only argument.
 inline constexpr int workerSocket = 3;
 inline constexpr const char *workerArgument = "--workers";
 
-/// Rises when what a session and its workers tell each other, or the memory
-/// that they share, changes its meaning.
+/// The version of the protocol. It increases when messages between a session
+/// and its workers, or their shared memory, change.
 inline constexpr int sessionProtocol = 2;
 
-/// A worker says this to a session of another protocol.
+/// Returns the error of a worker for a session of another protocol.
 Status otherVersion();
 
-/// These take a setup over the socket; one of another protocol is refused.
+/// Send and receive a setup over the socket. A setup of another protocol is
+/// rejected.
 Status sendSetup(int socket, const WorkerSetup &setup, int memory, int owner);
 Status receiveSetup(WorkerSetup &setup, int &memory, int &owner);
 

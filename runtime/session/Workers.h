@@ -11,29 +11,30 @@
 
 namespace autopar::runtime {
 
-/// The ranks that a session starts of its program's file, and watches. They are
-/// no children of the owner, which gets no SIGCHLD of them and whose wait()
-/// does not find them, and in a process group of their own, so that Ctrl-C of
-/// the owner's terminal is not theirs. They end with the owner, however that
+/// The ranks that a session starts from its program's file, and watches. They
+/// are not children of the owner, so that it gets no SIGCHLD and its wait()
+/// does not find them. They have their own process group, so that Ctrl-C in the
+/// owner's terminal does not reach them. They end with the owner, however that
 /// ends.
 class Workers {
 public:
   explicit Workers(World &world) : world(world) {}
-  /// Kills those that still run.
+  /// Kills the ranks that still run.
   ~Workers();
   Workers(const Workers &) = delete;
   Workers &operator=(const Workers &) = delete;
 
-  /// All of the shared memory is there.
+  /// Starts the ranks. All of the shared memory must exist.
   Status start(const std::string &program, WorkerSetup setup,
                const SharedMemory &memory);
   int first() const { return firstRank; }
 
-  /// The workers have been told to end: waits until they have, for `seconds` at
-  /// most.
+  /// Waits at most `seconds` until the workers have ended. They must have been
+  /// told to end.
   void end(double seconds);
 
-  /// Why all of them ended, where no rank has left a message; "": they did not.
+  /// Explains why the workers ended if no rank has left a message. It is "" if
+  /// they did not end.
   std::string death();
 
 private:

@@ -17,7 +17,8 @@ World::World(const Program &program, const RankOptions &options, World *first)
   (first ? first : this)->all.push_back(this);
 }
 
-/// Cores that this process may use, and those that share them with it.
+/// Returns the number of cores that this process and the ranks that share them
+/// may use.
 static int availableCores(const World &world) {
   if (world.place.cores > 0)
     return world.place.cores;
@@ -27,7 +28,7 @@ static int availableCores(const World &world) {
   return std::max(1, CPU_COUNT(&set));
 }
 
-/// Ranks of this host that share cores.
+/// Returns the number of ranks of this host that share cores.
 static int ranksHere(const World &world) {
   if (world.place.sharers > 0)
     return world.place.sharers;

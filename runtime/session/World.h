@@ -16,54 +16,57 @@
 
 namespace autopar::runtime {
 
-/// Tells a status of waitpid: "was killed by signal 9 (Killed)" or "ended with
-/// exit code 3".
+/// Describes a status of waitpid: "was killed by signal 9 (Killed)" or "ended
+/// with exit code 3".
 std::string howItEnded(int status);
 
-/// The ranks of a program on this host share this. It is made before they are
-/// there; they write its shared memory and only read the rest.
-/// Each loaded entry of a program has a world of its own; records and failures
-/// of the ranks are those of the first one.
+/// The state that the ranks of a program on this host share. It is made before
+/// the ranks, which write its shared memory and only read the rest. Each loaded
+/// entry of a program has its own world; records and failures of the ranks are
+/// those of the first one.
 class World {
 public:
-  /// `first` is that of the first entry, which must outlive this; null: this is
-  /// it.
+  /// `first` is the world of the first entry, which must outlive this. It is
+  /// null if this is the first.
   World(const Program &program, const RankOptions &options,
         World *first = nullptr);
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
-  /// Decides on threads and takes the shared memory.
+  /// Chooses the number of threads and takes the shared memory.
   Status create(SharedMemory &shared);
 
-  /// True once create() has made the shared memory.
+  /// Returns whether create() has made the shared memory.
   bool isThere() const { return common().failure.data() != nullptr; }
   int worldSize() const { return program.manifest.worldSize(); }
-  /// The number of the entry among those that are loaded.
+  /// Returns the number of the entry among the loaded ones.
   size_t entry() const { return number; }
   RankRecord &record(int rank) const {
     return static_cast<RankRecord *>(common().records.data())[rank];
   }
-  /// True for the rank that does what one rank of each host does for all.
+  /// Returns whether the rank does the work that one rank of each host does for
+  /// all.
   bool isFirstOfHost(int rank) const {
     return place.isAlone() ? rank == 0 : place.localRank == 0;
   }
-  /// The launcher's ranks, which the first entry knows; null: alone.
+  /// Returns the launcher's ranks, which the first entry knows, or null without
+  /// a launcher.
   std::shared_ptr<TcpFabric> launched() const { return common().joined; }
-  /// Tells " in or after op 'X' (KIND)" of what a rank is at, or "".
+  /// Returns " in or after op 'X' (KIND)" for the current op of a rank, or "".
   std::string whereIs(int rank) const;
-  /// Tells that the ranks of this host have more threads than there are cores;
-  /// "" if each has a core, and where GPUs do the work.
+  /// Returns a warning if the ranks of this host have more threads than there
+  /// are cores. It is "" if each has a core, or if GPUs do the work.
   std::string sharedCores() const;
-  /// Number of the rank whose failure came first, or -1.
+  /// Returns the number of the rank that failed first, or -1.
   std::atomic<int32_t> &firstFailure() const {
     return *static_cast<std::atomic<int32_t> *>(common().failure.data());
   }
-  /// Makes `rank` the first failure, if it is, and ends everyone's waits.
+  /// Records `rank` as the first failure unless there was one, and ends all
+  /// ranks' waits.
   void abort(int rank);
-  /// Ends everyone's waits, whichever entry is at work.
+  /// Ends all ranks' waits, whichever entry is running.
   void endWaits();
-  /// The same of a rank whose process ended without a message of its own.
+  /// Does the same for a rank whose process ended without a message of its own.
   void died(int rank, const std::string &how);
 
   const Program &program;

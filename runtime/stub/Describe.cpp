@@ -115,7 +115,7 @@ static Json hyperparametersJson(const Manifest &manifest) {
   return list;
 }
 
-/// What ends a run.
+/// Lists the checks whose failure ends a run.
 static Json checksJson(const Manifest &manifest) {
   Json list = Json::array();
   for (const Check &check : manifest.checks)
@@ -161,7 +161,8 @@ static Json entryJson(const Program &program) {
   return entry;
 }
 
-/// Of what a training is made of, by name.
+/// Returns the hashes of the model and the recipe that a training was compiled
+/// from.
 static Json hashesJson(const Manifest &manifest) {
   Json hashes = Json::object();
   for (auto [name, hash] : {std::pair("model", &manifest.hashes.model),

@@ -13,13 +13,14 @@ namespace autopar::runtime {
 /// Returns the name that --describe writes: "cpu".
 const char *targetName(Target target);
 
-/// --version: a line.
+/// Returns the line of --version.
 std::string versionText(const std::vector<Program> &programs);
 
-/// --describe for a person: what all entries share, then each entry.
+/// Returns the text of --describe for a person: first what all entries share,
+/// then each entry.
 std::string describeText(const std::vector<Program> &programs);
 
-/// The same for a program, and the plans whole.
+/// Returns the same for programs to read, with complete plans.
 std::string describeJson(const std::vector<Program> &programs);
 
 } // namespace autopar::runtime

@@ -10,20 +10,22 @@
 namespace autopar::runtime {
 
 /// The signal that asks a training to end before its last step, and the step
-/// that the ranks of this host do not begin any more. In memory that they
+/// before which the ranks of this host end. Both are in memory that the ranks
 /// share.
 class EndRequest {
 public:
   Status create(SharedMemory &shared);
 
-  /// Keeps the first signal.
+  /// Stores the signal unless there was one before.
   void note(int signal);
-  /// 0: none came.
+  /// Returns the stored signal, or 0 if there was none.
   int signal() const { return state().signal.load(); }
 
-  /// Rank 0, before it comes to the barrier before `step`: no rank begins it.
+  /// Makes all ranks end before `step`. Rank 0 calls it before it reaches the
+  /// barrier before that step.
   void endBefore(int64_t step) { state().step.store(step); }
-  /// Any rank, after that barrier.
+  /// Returns whether the ranks end before `step`. Any rank may call it after
+  /// that barrier.
   bool endsBefore(int64_t step) const { return state().step.load() == step; }
 
 private:

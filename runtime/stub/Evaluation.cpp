@@ -121,8 +121,8 @@ RunEvaluation::Verdict BestEvaluation::judge(const std::vector<double> &values,
                                              int64_t steps, bool isDue) {
   const Metric &metric = about.metrics[about.best];
   double value = values[about.best];
-  // States that make a NaN of any metric are none to keep; an AUC may have none
-  // for its rows.
+  // States are not kept if any metric is NaN, except for an AUC, which may be
+  // undefined for its rows.
   bool isSound = std::isfinite(value);
   for (size_t i = 0; i < values.size(); ++i)
     isSound &= about.metrics[i].kind == Metric::Auc || !std::isnan(values[i]);

@@ -13,8 +13,8 @@
 
 namespace autopar::runtime {
 
-/// The evaluation of a run's training: the program's entry that has the states
-/// of the training, and its rows.
+/// The evaluation of a run's training. It has the program's entry that shares
+/// the states of the training, and the rows to evaluate.
 class RunEvaluation {
 public:
   /// Takes the program, opens the rows of `data` and the weights.
@@ -24,10 +24,12 @@ public:
   Status prepare(World &training, SharedMemory &shared);
 
   const Evaluation &about() const { return *program.manifest.evaluation; }
-  /// Two steps of an output that metrics are made of; null for others.
+  /// Returns the memory of an output that metrics are computed from, with room
+  /// for two steps. It is null for other outputs.
   char *result(size_t output, int64_t step) const;
 
-  /// Rank 0 judges an evaluation; the others read the verdict after a barrier.
+  /// The verdict on an evaluation. Rank 0 writes it; the others read it after a
+  /// barrier.
   struct Verdict {
     bool isBest = false;   // of all so far
     bool ends = false;     // no evaluation was better for too long
@@ -51,15 +53,16 @@ private:
 /// A rank's part of evaluations.
 class RankEvaluation {
 public:
-  /// `common` is what the rank has in common with the rank that trains.
+  /// `common` has what this entry shares with the entry that trains on the same
+  /// rank.
   RankEvaluation(RunEvaluation &run, int worldRank, RankCommon &common)
       : run(run), worldRank(worldRank), rank(*run.world, worldRank, &common) {}
 
-  /// Loads the entry after the rank that trains has loaded: what that has is
-  /// not loaded again.
+  /// Loads the entry after the entry that trains. It reuses what that one has
+  /// loaded.
   Status load();
-  /// Waits for all ranks, evaluates all rows with the states as they are, and
-  /// on rank 0 makes a number of each metric.
+  /// Waits for all ranks and evaluates all rows with the current states. On
+  /// rank 0 it computes the value of each metric.
   Status evaluate(std::vector<double> &values);
   /// Fails if a file that the weights came from has changed since.
   Status checkFiles() { return rank.checkFiles(); }
@@ -81,13 +84,14 @@ private:
 /// The best evaluation so far.
 class BestEvaluation {
 public:
-  /// `place`: of the runs before.
+  /// `place` is the best evaluation of the runs before.
   BestEvaluation(const Evaluation &about, std::optional<BestPlace> place)
       : about(about), best(std::move(place)) {}
 
-  /// `steps`: that were taken before it. One that is not due, at the end of a
-  /// run, may be the best, but does not bring a training nearer to its end: one
-  /// that stops and goes on ends where a whole one does.
+  /// Judges an evaluation after `steps` steps. An evaluation that is not due,
+  /// at the end of a run, may be the best, but it does not count towards the
+  /// patience. Thus a training that stops and resumes ends at the same step as
+  /// an uninterrupted one.
   RunEvaluation::Verdict judge(const std::vector<double> &values, int64_t steps,
                                bool isDue);
   const std::optional<BestPlace> &place() const { return best; }

@@ -7,14 +7,15 @@
 
 namespace autopar::runtime {
 
-/// The phase in which a program was when it failed.
+/// The phase of a program in which it failed.
 enum class RunPhase { Preparing, Stepping, Telling };
 
-/// Tells `autopar run`, if it has started this program, how it failed. It names
-/// a file by the environment's AUTOPAR_FAILURE, which gets
-/// `{"message": "rank 2 was killed ...", "target": "cpu", "ranks": 4, "rank":
-/// 2, "steps": 17, "has_ended": false}`: the rank that failed first, -1 for
-/// none; the steps that this run took; whether they were all.
+/// Reports to `autopar run`, if it has started this program, how it failed. The
+/// environment variable AUTOPAR_FAILURE names a file, which gets `{"message":
+/// "rank 2 was killed ...", "target": "cpu", "ranks": 4, "rank": 2, "steps":
+/// 17, "has_ended": false}`. `rank` is the rank that failed first, or -1 if
+/// there is none; `steps` is the number of steps that this run took;
+/// `has_ended` says whether these were all.
 void reportFailure(const Run &run, RunPhase phase, const std::string &message);
 
 } // namespace autopar::runtime

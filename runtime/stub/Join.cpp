@@ -36,8 +36,8 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
     APRT_TRY(checkLauncher(programs, ranks, place));
     ranks = place.world;
   }
-  // The only process that torchrun is left with takes the plan for one rank, if
-  // the program has one.
+  // A single process of torchrun takes the plan for one rank if the program has
+  // one.
   if (ranks == 0 && place.isOnly && checkRanks(programs, 1).ok())
     ranks = 1;
   if (ranks == 0)
@@ -50,7 +50,8 @@ Status keepRanks(std::vector<Program> &programs, int64_t ranks,
   return keepPrograms(programs, numbers);
 }
 
-/// The options that decide how often ranks meet, and what all of them do.
+/// Returns the options that must agree because they decide how often ranks meet
+/// and what all of them do.
 static std::vector<std::string> commonOptions(const Options &options) {
   std::vector<std::string> texts = {options.entry, options.checkpoint,
                                     options.resume, options.evaluationData};
@@ -67,7 +68,7 @@ static std::vector<std::string> commonOptions(const Options &options) {
   return texts;
 }
 
-/// All ranks must have these alike.
+/// Returns the properties that must be equal on all ranks.
 static TcpIdentity identityOf(const std::vector<Program> &programs,
                               const Options &options,
                               const LaunchPlace &place) {
@@ -85,7 +86,7 @@ static TcpIdentity identityOf(const std::vector<Program> &programs,
   return identity;
 }
 
-/// " in or after op 'X' (KIND)" of the op's number, or "".
+/// Returns " in or after op 'X' (KIND)" for the number of an op, or "".
 static std::string describeOp(const Run &run, int op) {
   const Manifest &manifest = run.program.manifest;
   return op < 0 ? ""
@@ -109,7 +110,7 @@ public:
                        }}),
         fabric(std::make_shared<TcpFabric>(identity, run.place.rank)) {}
 
-  /// The hub may look at the run.
+  /// Is set once the hub may read the run.
   std::atomic<bool> isPrepared{false};
   TcpHub hub;
   std::shared_ptr<TcpFabric> fabric;
@@ -269,7 +270,7 @@ Status JoinedRanks::prepare() {
 // Running
 //===----------------------------------------------------------------------===//
 
-/// Everyone's results, on rank 0.
+/// Collects the results of all ranks on rank 0.
 Status JoinedRanks::collect() {
   std::vector<std::string> results;
   APRT_TRY(connection->hub.waitForResults(results));
@@ -289,7 +290,7 @@ Status JoinedRanks::execute(SignalWatch &watch) {
   return connection->fabric->deliver(rank == 0 ? "" : packResult(run, rank));
 }
 
-/// The rank that failed first tells it, and rank 0.
+/// The rank that failed first reports the failure, and so does rank 0.
 std::string JoinedRanks::fail(const Status &status) {
   if (!connection)
     return status.message();

@@ -9,33 +9,35 @@
 
 namespace autopar::runtime {
 
-/// Leaves the programs for `ranks` ranks (0: for any number), and where a
-/// launcher has started this process for as many as it did. A failure says how
-/// to start the program.
+/// Keeps the programs for `ranks` ranks, or for any number if it is 0. If a
+/// launcher has started this process, it keeps those for the number of
+/// processes that the launcher started. A failure says how to start the
+/// program.
 Status keepRanks(std::vector<Program> &programs, int64_t ranks,
                  const LaunchPlace &place);
 
-/// The ranks that a launcher started, in the process of one of them. All of
-/// them call the same in the same order, from their programs to their results.
+/// The ranks that a launcher started, as seen by the process of one of them.
+/// All ranks make the same calls in the same order.
 class JoinedRanks {
 public:
-  /// Both must outlive it.
+  /// `run` and `options` must outlive this.
   JoinedRanks(Run &run, Options &options);
   ~JoinedRanks();
 
   /// Finds all other ranks, which must have these programs and the same
   /// options.
   Status meet(const std::vector<Program> &programs);
-  /// Opens the checkpoint that all go on from: rank 0 chooses it, and holds the
-  /// folder. `notes` is what a person is told.
+  /// Opens the checkpoint that all ranks resume from. Rank 0 chooses it and
+  /// locks the folder. `notes` receives messages for the user.
   Status openCheckpoint(std::vector<std::string> &notes);
-  /// Prepares the run: on one host in memory that all ranks have, if it needs
-  /// such.
+  /// Prepares the run. On one host it uses memory shared by all ranks if the
+  /// run needs it.
   Status prepare();
-  /// Runs this process's rank. Rank 0 has everyone's results afterwards.
+  /// Runs this process's rank. Afterwards rank 0 has the results of all ranks.
   Status execute(SignalWatch &watch);
-  /// Tells the others that this one failed. What this process says of the
-  /// run's first failure; empty where another rank says it.
+  /// Informs the other ranks that this one failed. Returns this process's
+  /// message about the first failure of the run, or an empty text if another
+  /// rank reports it.
   std::string fail(const Status &status);
 
 private:

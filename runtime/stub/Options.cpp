@@ -293,11 +293,11 @@ Status unknownOption(const std::string &name) {
                        (hint.empty() ? "; --help lists the options" : hint));
 }
 
-/// Values by option.
+/// The given values by option.
 using GivenValues = std::map<std::string, std::string>;
 
-/// Notes an option that was given before with another value: the last one
-/// holds.
+/// Adds a note if an option was given before with another value; the last one
+/// applies.
 void noteGiven(const OptionRow &row, const std::string &value,
                GivenValues &given, Options &options) {
   auto [before, isFirst] = given.emplace(row.name, value);
@@ -309,7 +309,7 @@ void noteGiven(const OptionRow &row, const std::string &value,
   before->second = value;
 }
 
-/// One option and its value from the front of the arguments.
+/// Parses one option and its value from the front of the arguments.
 Status parseOption(int &at, int count, char **arguments, GivenValues &given,
                    Options &options) {
   std::string name = arguments[at], value;

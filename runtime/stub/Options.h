@@ -49,11 +49,11 @@ Status parseOptions(int count, char **arguments, Options &options);
 /// The text of --help.
 std::string helpText(const std::string &program);
 
-/// Whether a result is written to stdout, so that other text must not be.
+/// Returns whether a result is written to stdout, so that no other text may be.
 bool takesStdout(const Options &options);
 
-/// An argument of --inputs or --outputs: an archive, or one array. What is no
-/// plain file (`-`, a pipe, a device) takes an archive.
+/// An argument of --inputs or --outputs: an archive, or one array. A path that
+/// is not a plain file (`-`, a pipe, a device) takes an archive.
 struct ArrayFile {
   std::string name; // empty: the archive of all
   std::string path;

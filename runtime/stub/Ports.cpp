@@ -33,7 +33,7 @@ std::string meantPort(const std::vector<Port> &ports, const std::string &name) {
 }
 
 namespace {
-/// Arrays and shards that the command line gives.
+/// The arrays and shards of the command line.
 struct Given {
   NamedArrays arrays;
   Shards shards;
@@ -82,7 +82,7 @@ std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps) {
   return all;
 }
 
-/// Tells what to do with a file whose arrays have rows and no steps; "" for
+/// Returns a hint for a file whose arrays have rows and no steps, or "" for
 /// others.
 static std::string rowsHint(const Port &port, const Array &array) {
   bool hasRows = !port.shape.empty() &&
@@ -121,8 +121,8 @@ static Status checkFixed(const FixedInput &input, const Array &array) {
   return checkFixed(input, array.dtype, array.shape, array.data.data());
 }
 
-/// Whether every input is there and has the shape of this entry, and those
-/// that are fixed have their values.
+/// Returns whether every input is present with the shape of this entry, and
+/// every fixed input has its value.
 static bool fits(const Manifest &manifest, const Given &given, bool ownData) {
   for (const auto &[name, array] : given.arrays)
     if (const FixedInput *fixed = findFixed(manifest, name))
@@ -168,7 +168,7 @@ static Status chooseEntry(const std::vector<Program> &programs,
   for (size_t i = 0; i < programs.size(); ++i) {
     all.push_back(i);
     bool fitsName = wanted.empty() || programs[i].manifest.entry == wanted;
-    // What is given for the only candidate is judged later, input by input.
+    // Arrays for the only candidate are checked later, input by input.
     bool alone = isOneEntry || !wanted.empty();
     if (fitsName && (!given || alone ||
                      fits(programs[i].manifest, *given, options.steps > 0)))
@@ -177,7 +177,7 @@ static Status chooseEntry(const std::vector<Program> &programs,
   if (fitting.empty() && !wanted.empty())
     return Status::error("no entry is called '" + wanted +
                          "'; the entries:" + listEntries(programs, all));
-  // The entry that trains is judged later, input by input.
+  // Inputs of the entry that trains are checked later, one by one.
   if (fitting.empty() && programs.front().manifest.trains()) {
     chosen = 0;
     return Status::success();
@@ -200,8 +200,8 @@ static Status chooseEntry(const std::vector<Program> &programs,
   return Status::success();
 }
 
-/// A state that begins as the run's arrays say: an input of --state, or how
-/// many of its rows are in use. Others are no business of the data.
+/// Returns the state of that name if the run's arrays may set its initial
+/// value. Such a state is an input of --state or the number of its rows in use.
 static const PersistentEntry *findState(const Manifest &manifest,
                                         const std::string &name) {
   for (const std::vector<PersistentEntry> &stage : manifest.persistent)
@@ -211,7 +211,7 @@ static const PersistentEntry *findState(const Manifest &manifest,
   return nullptr;
 }
 
-/// Why data has no array of that name, as the end of a sentence.
+/// Explains why data has no array of that name, as the end of a sentence.
 static std::string whyNoInput(const Manifest &manifest,
                               const std::string &name) {
   for (const std::vector<PersistentEntry> &stage : manifest.persistent)
@@ -237,8 +237,8 @@ static Status noSuchInput(const Manifest &manifest, const std::string &name) {
                        listPorts(manifest.inputs) + whyNoInput(manifest, name));
 }
 
-/// Whether any entry has an input or a state of the name: what none has is not
-/// read.
+/// Checks that some entry has an input or a state of that name, so that unknown
+/// names are rejected before they are read.
 static Status acceptInput(const std::vector<Program> &programs,
                           const std::string &name) {
   for (const Program &program : programs)

@@ -15,13 +15,14 @@
 
 namespace autopar::runtime {
 
-/// `x float32[2,3], ...`, or "none".
+/// Returns a list such as `x float32[2,3], ...`, or "none".
 std::string listPorts(const std::vector<Port> &ports);
-/// Null if none has the name.
+/// Returns the port of that name, or null if there is none.
 const Port *findPort(const std::vector<Port> &ports, const std::string &name);
-/// The nearest of the ports' names, as the end of a sentence.
+/// Suggests the port with the most similar name, as the end of a sentence.
 std::string meantPort(const std::vector<Port> &ports, const std::string &name);
-/// With data of their own the arrays of all steps are one.
+/// Returns the shape of an array with the data of all steps, which has the
+/// steps as its first dimension. If `steps` is 0, it is `shape` itself.
 std::vector<int64_t> ofSteps(const std::vector<int64_t> &shape, int64_t steps);
 
 /// Reads the arrays that --inputs names, picks the entry that --entry names or
@@ -40,17 +41,17 @@ Status loadInputs(const std::vector<Program> &programs, const Options &options,
 Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
                           RowStream &rows);
 
-/// Which of the manifest's outputs, gradients, trained parameters and state
-/// outputs are asked for. A state's output only by its name: there may be as
-/// much of it in each step as a decoder's cache holds.
+/// Returns which of the manifest's outputs, gradients, trained parameters and
+/// state outputs are requested. A state's output must be requested by its name,
+/// because it may be large in each step, like a decoder's cache.
 std::vector<bool> wantedResults(const Manifest &manifest,
                                 const Options &options);
 
-/// Checks what is asked for before the run.
+/// Checks the requested results before the run.
 Status checkResults(const Manifest &manifest, const Options &options);
 
-/// Writes the assembled results, the parameters to `final` unless it is empty.
-/// What failed; the rest is written.
+/// Writes the assembled results, and the parameters to `final` unless it is
+/// empty. Returns the failures; the rest is written.
 std::vector<std::string> writeResults(const Run &run, const std::string &final);
 
 } // namespace autopar::runtime

@@ -32,7 +32,7 @@ public:
     rank.emplace(run, worldRank, common ? &*common : nullptr);
   }
 
-  /// All of it; memory that runs out is a failure too.
+  /// Runs everything and treats exhausted memory as a failure too.
   Status executeGuarded() {
     return guardMemory(doing, [&] { return execute(); });
   }
@@ -100,14 +100,14 @@ Status RankMain::findData(int64_t step, StepData &data) {
   return Status::success();
 }
 
-/// The states as the last step left them.
+/// Collects the states as the last step left them.
 Status RankMain::collectAtEnd() {
   now.results.assign(run.results.size(), {});
   findResults(RunResult::AtEnd, 0, now);
   return rank->collectStates(now);
 }
 
-/// A barrier between steps, whose wait is none of a step.
+/// Waits at a barrier between steps; the time counts for no step.
 Status RankMain::meet(bool withDeadline) {
   Transport &transport = *rank->context()->transport;
   double before = transport.statistics().waitSeconds;
@@ -116,8 +116,8 @@ Status RankMain::meet(bool withDeadline) {
   return Status::success();
 }
 
-/// The barrier before a step. A training that is asked to end does so here, on
-/// all ranks alike, but for the first step.
+/// Waits at the barrier before a step. A training that was asked to end does so
+/// here on all ranks, except before the first step.
 Status RankMain::meetBefore(int64_t step, bool &ends) {
   bool mayEnd = manifest.trains() && step > 0;
   int signal = mayEnd ? run.endRequest.signal() : 0;
@@ -137,14 +137,14 @@ Status RankMain::meetBefore(int64_t step, bool &ends) {
   return Status::success();
 }
 
-/// True if the states are evaluated before this step of the run.
+/// Returns whether the states are evaluated before this step of the run.
 bool RankMain::evaluatesAt(int64_t step) const {
   int64_t every = evaluation ? run.evaluation->about().every : 0;
   return every > 0 && step > 0 && (run.options.firstStep + step) % every == 0;
 }
 
-/// Evaluates the states as the last step left them. `ends`: no evaluation was
-/// better for too long.
+/// Evaluates the states as the last step left them. `ends` is set if no
+/// evaluation was better for too long.
 Status RankMain::evaluate(bool &ends) {
   double start = monotonicSeconds();
   int64_t all = run.options.firstStep + record.steps;
@@ -161,8 +161,8 @@ Status RankMain::evaluate(bool &ends) {
   return Status::success();
 }
 
-/// True if the states are saved before this step of the run: they are due, or
-/// are the best so far.
+/// Returns whether the states are saved before this step of the run, because
+/// they are due or the best so far.
 bool RankMain::savesAt(int64_t step) const {
   int64_t every = run.options.saveSteps;
   bool isDue = every > 0 && (run.options.firstStep + step) % every == 0;
@@ -171,8 +171,8 @@ bool RankMain::savesAt(int64_t step) const {
          (isDue || isBest || run.checkpoints.board.savesBefore(step));
 }
 
-/// The states as the last step left them. A disk may be slow: ranks wait for
-/// each other for as long as their saves before take.
+/// Saves the states as the last step left them. Ranks wait for each other as
+/// long as their earlier saves take, because a disk may be slow.
 Status RankMain::save(bool isLast) {
   saved = monotonicSeconds();
   int64_t step = run.options.firstStep + record.steps;
@@ -190,7 +190,7 @@ Status RankMain::save(bool isLast) {
   return Status::success();
 }
 
-/// Steps that are not measured, each with the data of the first one.
+/// Runs steps that are not measured, each with the data of the first step.
 Status RankMain::warmUp() {
   APRT_TRY(findData(0, now));
   APRT_TRY(rank->feed(now));

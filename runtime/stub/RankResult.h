@@ -7,13 +7,14 @@
 
 namespace autopar::runtime {
 
-/// The rank's record, times, trace and its blocks of outputs, as bytes.
+/// Returns the rank's record, times, trace and blocks of outputs as bytes.
 std::string packResult(const Run &run, int rank);
 
-/// The most bytes that packResult makes for a rank, on any host.
+/// Returns the maximum number of bytes that packResult makes for a rank, on any
+/// host.
 uint64_t mostResultBytes(const Run &run, int rank);
 
-/// Puts the bytes of another process's rank into this run.
+/// Stores the bytes of another process's rank in this run.
 Status unpackResult(Run &run, int rank, const std::string &bytes);
 
 } // namespace autopar::runtime

@@ -12,8 +12,9 @@
 
 namespace autopar::runtime {
 
-/// A step takes as long as its slowest rank; where steps overlap, from the end
-/// of the one before on the rank that ends it last to its own.
+/// Returns the seconds of each step, which takes as long as its slowest rank.
+/// If steps overlap, a step counts from the end of the previous one to its own
+/// end, on the rank that ends last.
 static std::vector<double> secondsOfSteps(const Run &run) {
   std::vector<double> steps, ends(size_t(run.worldSize()), 0);
   double before = 0;
@@ -55,7 +56,8 @@ std::string reportJson(const Run &run) {
   return reportText(reportOf(run, timesOf(run)));
 }
 
-/// Of all ranks together; empty where it is not known.
+/// Returns the shares of time over all ranks, or an empty text if they are not
+/// known.
 static std::string timesText(const Run &run, const StepTimes &times) {
   double compute = 0, communication = 0, exposed = 0, idle = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {
@@ -79,7 +81,7 @@ static std::string timesText(const Run &run, const StepTimes &times) {
   return text;
 }
 
-/// Of a GPU, the first rank's; empty on a CPU.
+/// Describes the GPU of the first rank. The text is empty on a CPU.
 static std::string deviceText(const Run &run) {
   const RankRecord &record = run.record(0);
   if (!record.device[0])
@@ -94,7 +96,7 @@ static std::string deviceText(const Run &run) {
   return text;
 }
 
-/// Empty where the trace is whole.
+/// Returns a note if the trace is incomplete, or an empty text.
 static std::string cutTraceText(const Run &run) {
   int64_t kept = 0, dropped = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank) {

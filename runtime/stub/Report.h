@@ -9,13 +9,14 @@
 
 namespace autopar::runtime {
 
-/// The report of --json.
+/// Returns the report of --json.
 std::string reportJson(const Run &run);
 
-/// A few lines for a person.
+/// Returns a summary of a few lines for a person.
 std::string reportSummary(const Run &run);
 
-/// The Chrome trace of --trace: a process per rank, a thread per stream.
+/// Returns the Chrome trace of --trace, which has a process per rank and a
+/// thread per stream.
 std::string traceJson(const Run &run);
 
 } // namespace autopar::runtime

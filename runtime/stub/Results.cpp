@@ -10,7 +10,8 @@
 
 namespace autopar::runtime {
 
-/// What a training always tells: how it goes.
+/// Returns whether the output reports the progress of a training, so that it is
+/// always wanted.
 static bool isTold(OutputRole role) {
   return role != OutputRole::Model && role != OutputRole::Metric;
 }
@@ -51,8 +52,8 @@ Status checkResults(const Manifest &manifest, const Options &options) {
   return Status::success();
 }
 
-/// Whether --outputs asks for it by its name, or without `byName` with all
-/// others; what does not parse has been refused before.
+/// Returns whether --outputs requests the port: by its name, or, unless
+/// `byName`, with all others. Arguments that do not parse were rejected before.
 static bool isAskedFor(const Port &port, const Options &options, bool byName) {
   bool asked = false;
   for (const std::string &argument : options.outputs) {
@@ -97,7 +98,7 @@ static std::vector<ArrayView> viewsOf(const Run &run, RunResult::When when,
   return views;
 }
 
-/// The outputs that are no states in the next step.
+/// Returns the outputs that are not states of the next step.
 static std::vector<ArrayView> withoutStates(const Manifest &manifest,
                                             std::vector<ArrayView> views) {
   auto isState = [&](const ArrayView &view) {
@@ -107,7 +108,8 @@ static std::vector<ArrayView> withoutStates(const Manifest &manifest,
   return views;
 }
 
-/// Beside the file of the parameters: `final.average.safetensors`.
+/// Returns the path for averages beside the file of the parameters:
+/// `final.average.safetensors`.
 static std::string averagePath(const std::string &final) {
   size_t name = final.rfind('/') == std::string::npos ? 0 : final.rfind('/');
   size_t dot = final.rfind('.');
@@ -116,8 +118,8 @@ static std::string averagePath(const std::string &final) {
                                    ".average");
 }
 
-/// What --final writes, with averages in the place of parameters; running
-/// statistics have none.
+/// Returns the results that --final writes, with averages in place of
+/// parameters. Running statistics have no averages and stay as they are.
 static std::vector<ArrayView> averagedViews(const Run &run) {
   std::vector<ArrayView> views = viewsOf(run, RunResult::AtEnd, true);
   std::set<std::string> averaged;
@@ -129,7 +131,7 @@ static std::vector<ArrayView> averagedViews(const Run &run) {
   return views;
 }
 
-/// The parameters first: what else fails does not lose them.
+/// Writes the parameters first, so that later failures do not lose them.
 std::vector<std::string> writeResults(const Run &run,
                                       const std::string &final) {
   const Options &options = run.options;

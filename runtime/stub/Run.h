@@ -25,9 +25,9 @@ struct RunResult : ResultPort {
   Buffer tensor; // shared, of all its steps; unless it is wanted, empty
 };
 
-/// The ranks with what the command line gives them and asks of them. Made
-/// before the fork; the shared parts are written by ranks, the rest is read
-/// only.
+/// The ranks with their inputs and results as the command line asks for them.
+/// It is made before the fork. Ranks write the shared parts and only read the
+/// rest.
 class Run : public World {
 public:
   Run(const Program &program, const Options &options)
@@ -36,32 +36,34 @@ public:
   /// Makes the world, in memory that its ranks share, and the results, in
   /// memory that is shared with processes that are forked later.
   Status prepare(SharedMemory &shared);
-  /// Makes these the results that are asked for, and room for them.
+  /// Selects the wanted results and allocates memory for them.
   Status want(const std::vector<bool> &chosen);
 
-  /// Steps with outputs of their own.
+  /// Returns the number of steps with outputs of their own.
   int64_t dataSteps() const { return options.steps > 0 ? options.steps : 1; }
-  /// Steps of this run and of those before it.
+  /// Returns the number of steps of this run and of those before it.
   int64_t allSteps() const { return options.firstStep + stepsTaken(); }
-  /// Measured steps that the ranks took.
+  /// Returns the number of measured steps that the ranks took.
   int64_t stepsTaken() const { return record(place.rank).steps; }
-  /// The scalar that a training step tells; NaN where it tells none.
+  /// Returns the scalar that a training step reports in this role, or NaN if
+  /// there is none.
   double scalar(OutputRole role, int64_t step) const;
-  /// Steps of which a result is kept.
+  /// Returns the number of steps of which a result is kept.
   int64_t stepsOf(const RunResult &result) const {
     return result.when == RunResult::EveryStep ? dataSteps() : 1;
   }
-  /// The tensor of an input or a result, which is asked for, of a step.
+  /// Return the tensor of an input or of a wanted result in a step.
   const char *input(size_t index, int64_t step) const;
   char *result(size_t index, int64_t step) const;
-  /// Which of the results are wanted, and of these the parts that a rank
+  /// Return which results are wanted, and the parts of these that a rank
   /// delivers.
   std::vector<bool> wanted() const;
   std::vector<LocalPort> partsOfRank(int rank) const;
-  /// Bytes of the inputs and of a rank's parts of the wanted results.
+  /// Returns the bytes of the inputs and of a rank's parts of the wanted
+  /// results.
   int64_t portBytes(int rank) const;
 
-  /// Seconds of measured step `step` on a rank.
+  /// Returns the seconds of measured step `step` on a rank.
   double &stepSeconds(int rank, int64_t step) const {
     return static_cast<double *>(seconds.data())[rank * options.repeat + step];
   }
@@ -86,14 +88,15 @@ private:
   std::vector<Buffer> traces; // by rank; empty: no --trace
 };
 
-/// Everything that one rank does. Failures are left in its record; false then.
+/// Runs one rank. If it fails, its record has the message and the function
+/// returns false.
 bool runRank(Run &run, int rank);
 
 class SignalWatch;
 
 /// Runs all ranks, one process each (a single one in this process), and waits
-/// for them; `watch` is started once they are there. The exit code of the
-/// program; `message` says what went wrong.
+/// for them. `watch` is started when they have been forked. Returns the exit
+/// code of the program; `message` describes a failure.
 int launchRanks(Run &run, SignalWatch &watch, std::string &message);
 
 } // namespace autopar::runtime

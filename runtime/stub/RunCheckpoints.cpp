@@ -36,8 +36,8 @@ Status RunCheckpoints::findResumed(const Options &options,
   return Status::success();
 }
 
-/// A run that begins, or goes on from elsewhere, would mix its checkpoints with
-/// those of another run that went further.
+/// Rejects a folder with later checkpoints of another run, because a run that
+/// begins or resumes from elsewhere would mix its checkpoints with them.
 Status RunCheckpoints::checkUsed(const Options &options) const {
   std::vector<int64_t> steps = to->steps();
   int64_t first = from ? from->step() : 0;
@@ -105,7 +105,8 @@ std::string RunCheckpoints::doubt(const Manifest &program) const {
   return from ? doubtOfHashes(*from, program) : "";
 }
 
-/// Rows of a checkpoint whose data were arrays of all steps begin at the first.
+/// Resumes the rows. They begin at the first one if the data of the checkpoint
+/// were arrays of all steps.
 static Status resumeRows(const Checkpoint &from, const Options &options,
                          RowStream &rows) {
   const std::optional<DataPlace> &place = from.about().place.data;

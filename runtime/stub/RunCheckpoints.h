@@ -13,33 +13,36 @@
 
 namespace autopar::runtime {
 
-/// The checkpoint that a run goes on from, and the folder into which it saves.
+/// The checkpoint that a run resumes from, and the folder that it saves to.
 class RunCheckpoints {
 public:
-  /// Opens both. The steps that were taken then are no longer to be taken:
-  /// `options` gets the first step and how many are left. `notes` is what a
-  /// person is told.
+  /// Opens both. `options` gets the first step and the number of remaining
+  /// steps, without those that the checkpoint has taken. `notes` receives
+  /// messages for the user.
   Status open(Options &options, std::vector<std::string> &notes);
-  /// The same on the other ranks of a launcher, of which rank 0 holds the
-  /// folder and has opened the checkpoint of `step` (-1: none).
+  /// Does the same on the other ranks of a launcher. Rank 0 has locked the
+  /// folder and opened the checkpoint of `step`, or none if it is -1.
   Status follow(Options &options, int64_t step);
-  /// Fails unless the program can go on, and be saved; so do `rows`, from where
-  /// the checkpoint's run was in them.
+  /// Checks that the program can resume and be saved. The same holds for
+  /// `rows`, at the position of the checkpoint's run.
   Status check(const Manifest &program, const Options &options,
                RowStream &rows);
-  /// Tells a person from where the run goes on; "" if it begins.
+  /// Returns a message about the point at which the run resumes, or "" if it
+  /// begins.
   std::string goesOn(const Options &options) const;
-  /// Tells a person that the program is made of something else than the one
-  /// that wrote the checkpoint; "" if it is not, or the run begins.
+  /// Returns a warning if the program was compiled from another model or recipe
+  /// than the one that wrote the checkpoint. It is "" otherwise, or if the run
+  /// begins.
   std::string doubt(const Manifest &program) const;
 
-  /// Null: the run begins.
+  /// Returns the checkpoint, or null if the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }
-  /// The best evaluation of the runs before; none without a checkpoint.
+  /// Returns the best evaluation of the runs before, or nullopt without a
+  /// checkpoint.
   std::optional<BestPlace> bestPlace() const {
     return from ? from->about().place.best : std::nullopt;
   }
-  /// Null: nothing is saved.
+  /// Returns the folder, or null if nothing is saved.
   const CheckpointFolder *folder() const { return to.get(); }
   CheckpointBoard board; // made with the run, where something is saved
 

@@ -7,8 +7,8 @@
 
 namespace autopar::runtime {
 
-/// How many hosts the ranks are on, of which a launcher has started as many on
-/// each as on this one.
+/// Returns the number of hosts. Every host is assumed to have as many ranks as
+/// this one.
 static int hostsOf(const Run &run) {
   int onThis = std::max(run.place.localSize, 1);
   return run.sharesMemory ? 1 : (run.worldSize() + onThis - 1) / onThis;

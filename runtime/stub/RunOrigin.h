@@ -9,8 +9,8 @@
 
 namespace autopar::runtime {
 
-/// Tells versions, hashes of model and recipe, and the plan: the same for the
-/// same program and ranks, wherever and whenever they run.
+/// Returns versions, hashes of model and recipe, and the plan. They are the
+/// same for the same program and ranks, regardless of time and place.
 nlohmann::ordered_json originOf(const Run &run);
 
 } // namespace autopar::runtime

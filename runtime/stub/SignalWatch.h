@@ -11,22 +11,23 @@
 
 namespace autopar::runtime {
 
-/// Takes SIGINT and SIGTERM of this process in a thread, until it is destroyed.
-/// The first one asks a training whose steps have begun to end after the step
-/// that it is in; it has --grace seconds for that. Whatever else runs, a second
-/// one, and the end of the grace end the process at once, and the ranks that it
-/// forked with it.
+/// Handles SIGINT and SIGTERM of this process in a thread, until it is
+/// destroyed. The first signal asks a training whose steps have begun to end
+/// after the current step, within --grace seconds. The process and the ranks
+/// that it forked end at once on a second signal, when the grace period is
+/// over, or on the first signal outside the steps of a training.
 class SignalWatch {
 public:
-  /// Blocks the signals, also for threads and processes that come later.
+  /// Blocks the signals, also for later threads and processes.
   explicit SignalWatch(Run &run);
   ~SignalWatch();
   SignalWatch(const SignalWatch &) = delete;
   SignalWatch &operator=(const SignalWatch &) = delete;
 
-  /// Starts the thread: after the ranks are forked.
+  /// Starts the thread. Must be called after the ranks are forked.
   Status start();
-  /// The ranks have ended: the results may take as long as they take.
+  /// Notes that the ranks have ended, so that the grace period does not limit
+  /// writing the results.
   void stepsEnded() { steps.store(false); }
 
 private:

@@ -20,8 +20,8 @@
 
 namespace autopar::runtime {
 
-/// The bytes of the lines of the steps before `first`: the log of a run that
-/// goes on is cut behind them.
+/// Returns the bytes of the lines of the steps before `first`. The log of a
+/// resumed run is truncated there.
 static int64_t endOfSteps(const std::string &path, int64_t first) {
   std::ifstream log(path);
   int64_t end = 0;
@@ -37,9 +37,9 @@ static int64_t endOfSteps(const std::string &path, int64_t first) {
   return end;
 }
 
-/// A plain file that this run alone writes: one that another run writes is an
-/// error before anything in it is lost. `first`: the first step of the run;
-/// `end`: how many bytes the lines of steps before it have.
+/// Opens the log. A plain file is locked, and it is an error if another run
+/// writes it. `first` is the first step of the run; `end` is the number of
+/// bytes of the lines before it.
 static Status openLog(const std::string &path, int64_t first, int &file,
                       int64_t &end) {
   auto fail = [&](const std::string &what) {
@@ -83,7 +83,8 @@ Status TrainingLog::open(Run &of) {
              : Status::error("--log " + path + ": " + std::strerror(errno));
 }
 
-/// JSON has no NaN: null stands for it. The first line says what runs.
+/// Returns the line of a step. NaN becomes null, because JSON has no NaN. The
+/// first line describes the run.
 static std::string lineOf(const Run &run, int64_t step, double loss,
                           double seconds, double saveSeconds) {
   auto value = [&](OutputRole role) { return run.scalar(role, step); };
@@ -104,7 +105,8 @@ static std::string lineOf(const Run &run, int64_t step, double loss,
   return line.dump();
 }
 
-/// Of the ranks that this one shares memory with.
+/// Returns the largest peak memory of any rank that this one shares memory
+/// with.
 static int64_t mostMemory(const Run &run) {
   int64_t most = 0;
   for (int rank = 0; rank < run.worldSize(); ++rank)
@@ -153,7 +155,8 @@ void TrainingLog::addEvaluation(int64_t steps,
                isBest ? " (the best)" : "");
 }
 
-/// `rest`: further fields of the line and its brace; empty: there are none.
+/// `rest` has further fields of the line and its closing brace; it is empty if
+/// there are none.
 void TrainingLog::writeWaiting(int64_t step, const std::string &rest) {
   std::string line = std::exchange(waiting, "");
   if (file >= 0 && !line.empty())
@@ -172,7 +175,8 @@ void TrainingLog::write(int64_t step, const std::string &line) {
   written += int64_t(line.size());
 }
 
-/// Half a line, which no reader of JSON takes, is cut off where it can be.
+/// Cuts off an incomplete line if possible, because no reader of JSON accepts
+/// it.
 void TrainingLog::fail(int64_t step) {
   RankRecord &record = run->record(0);
   std::snprintf(record.logFailure, sizeof(record.logFailure),
@@ -203,8 +207,8 @@ void TrainingLog::close() {
     progress.end(taken);
 }
 
-/// At the first step that takes a loss which is not finite; where losses are
-/// scaled such steps are skipped.
+/// Warns at the first step with a loss that is not finite. If losses are
+/// scaled, such steps are skipped.
 void TrainingLog::warn(int64_t step) {
   double loss = run->scalar(OutputRole::Loss, step);
   bool isTaken = run->scalar(OutputRole::Skipped, step) != 1;
@@ -220,7 +224,7 @@ void TrainingLog::warn(int64_t step) {
                numberOf(step), std::isnan(loss) ? "NaN" : "infinite");
 }
 
-/// At the first step that takes gradients which are not finite of a loss that
+/// Warns at the first step with gradients that are not finite although its loss
 /// is.
 void TrainingLog::warnOfNorm(int64_t step) {
   double norm = run->scalar(OutputRole::GradNorm, step);
@@ -241,12 +245,12 @@ void TrainingLog::warnOfNorm(int64_t step) {
                numberOf(step), std::isnan(norm) ? "NaN" : "infinite");
 }
 
-/// A step's number among those of all runs.
+/// Returns a step's number among those of all runs.
 long long TrainingLog::numberOf(int64_t step) const {
   return run->options.firstStep + step;
 }
 
-/// NaN where there are no labels.
+/// Returns the loss of a step, or NaN if the step has no labels.
 double TrainingLog::loss(int64_t step) const {
   return run->scalar(OutputRole::NoLabels, step) == 1
              ? NAN

@@ -8,10 +8,11 @@
 
 namespace autopar::runtime {
 
-/// Rank 0's: a line of JSON per step for --log, as soon as the step is done,
-/// how far the training is, and a word on stderr at the first loss that is not
-/// finite, where a step counts no label and of each evaluation. A log that
-/// cannot be written ends: the training goes on, and its record says why.
+/// The log of a training on rank 0. It writes a line of JSON per step for --log
+/// as soon as the step is done, and shows the progress. It reports on stderr
+/// the first loss that is not finite, steps without labels, and each
+/// evaluation. If the log cannot be written, it ends with the reason in its
+/// record, and the training continues.
 class TrainingLog {
 public:
   TrainingLog() = default;
@@ -19,14 +20,14 @@ public:
   TrainingLog &operator=(const TrainingLog &) = delete;
   ~TrainingLog() { closeFile(); }
 
-  /// Does nothing more for a program that does not train.
+  /// Opens the log. It stays unused if the program does not train.
   Status open(Run &run);
-  /// `saveSeconds`: for which the step waited until states were copied for a
-  /// checkpoint; 0: there was none. `waits`: an evaluation follows, which is
-  /// told in the step's line.
+  /// Adds a step. `saveSeconds` is the time that the step waited until states
+  /// were copied for a checkpoint, or 0 if there was none. `waits` means that
+  /// an evaluation follows, which is part of the line of the step.
   void add(int64_t step, double seconds, double saveSeconds, bool waits);
-  /// Tells an evaluation of the states after so many steps; `isBest`: of all so
-  /// far.
+  /// Reports an evaluation of the states after that many steps. `isBest` means
+  /// that it is the best so far.
   void addEvaluation(int64_t steps, const std::vector<double> &values,
                      double seconds, bool isBest);
   void close();

@@ -27,7 +27,7 @@ struct StepCounts {
 
 static StepCounts countSteps(const Run &run) {
   StepCounts counts;
-  // Without data of their own steps leave the last one's results alone.
+  // Steps without data of their own have only the results of the last one.
   counts.taken = std::min(run.stepsTaken(), run.dataSteps());
   for (int64_t step = 0; step < counts.taken; ++step) {
     bool isSkipped = run.scalar(OutputRole::Skipped, step) == 1;
@@ -42,7 +42,8 @@ static StepCounts countSteps(const Run &run) {
   return counts;
 }
 
-/// Whether elements are NaN or infinite; negative infinity is a mask's.
+/// Returns whether any element is NaN or positive infinity. Negative infinity
+/// is allowed, because masks contain it.
 static bool isNotFinite(const RunResult &result) {
   bool found = false;
   visitDtype(result.port->dtype, [&](auto element) {
@@ -59,7 +60,7 @@ static bool isNotFinite(const RunResult &result) {
   return found;
 }
 
-/// `'w', 'b' and 3 more` of the parameters that are not finite.
+/// Lists the parameters that are not finite, such as `'w', 'b' and 3 more`.
 static std::string notFiniteParameters(const Run &run) {
   std::string text;
   int64_t more = 0;
@@ -93,7 +94,8 @@ static std::string skippedText(const Run &run, const StepCounts &counts) {
   return text;
 }
 
-/// Where the parameters go instead, and the end of the sentence that says so.
+/// Chooses another file for parameters that are not finite, and returns the end
+/// of the sentence that says so.
 static std::string moveAside(const Run &run, TrainingOutcome &outcome) {
   const std::string &path = run.options.final;
   if (path.empty())
@@ -139,7 +141,8 @@ TrainingOutcome outcomeOf(const Run &run) {
   return outcome;
 }
 
-/// The steps of the learning rate's schedule; 0: it has no end.
+/// Returns the number of steps of the learning rate's schedule, or 0 if it has
+/// no end.
 static int64_t scheduledSteps(const Manifest &manifest) {
   for (const PersistentEntry *entry : hyperparametersOf(manifest))
     if (entry->name == "steps")
@@ -178,14 +181,14 @@ std::vector<std::string> doubtsOfTraining(const Run &run) {
 }
 
 //===----------------------------------------------------------------------===//
-// What --weights leaves out
+// States that --weights does not restore
 //===----------------------------------------------------------------------===//
 
 static void addWords(std::string &text, const std::string &words) {
   text += (text.empty() ? "" : ", ") + words;
 }
 
-/// Moments and the like, by what the optimizer calls them.
+/// Adds optimizer state such as moments, with the optimizer's names.
 static void addMoments(const std::map<std::string, int64_t> &counts,
                        std::string &text) {
   for (const auto &[kind, count] : counts)

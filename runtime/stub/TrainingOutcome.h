@@ -10,24 +10,25 @@
 
 namespace autopar::runtime {
 
-/// What is told of a training when it is over.
+/// The warnings and problems that are reported after a training.
 struct TrainingOutcome {
-  /// Where the parameters go; empty: nowhere. Those of a training whose loss or
-  /// parameters are not finite replace no file.
+  /// The file that the parameters go to; it is empty if they are not written.
+  /// Parameters of a training whose loss or parameters are not finite replace
+  /// no file.
   std::string final;
   std::vector<std::string> warnings;
   std::vector<std::string> problems; // of each the exit code is not 0
 };
 
-/// Nothing of a program that does not train.
+/// Returns the outcome of a run. It is empty for a program that does not train.
 TrainingOutcome outcomeOf(const Run &run);
 
-/// Warnings before a training runs: it has no data, writes no parameters, or
-/// has other steps than its schedule.
+/// Returns warnings before a training runs: it has no data, writes no
+/// parameters, or has another number of steps than its schedule.
 std::vector<std::string> doubtsOfTraining(const Run &run);
 
-/// What begins anew where --weights gives a training its parameters, for a
-/// warning; empty: nothing does.
+/// Lists the states that begin anew because --weights restores only parameters.
+/// The text is part of a warning and empty if there are none.
 std::string begunAnew(const Run &run);
 
 } // namespace autopar::runtime

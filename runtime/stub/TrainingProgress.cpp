@@ -16,7 +16,8 @@ namespace autopar::runtime {
 
 static constexpr double kBarEvery = 0.1, kLineEvery = 30; // seconds
 static constexpr double kSmoothing = 0.95;                // of 20 steps or so
-// Of a line whose terminal does not tell its width, and of the bar.
+// The width of a line if the terminal's is unknown, the width of the bar, and
+// its minimum.
 static constexpr int kColumns = 120, kBar = 24, kLeastBar = 8;
 
 static constexpr double kLeastFlops = 1e8; // per second
@@ -53,7 +54,8 @@ void TrainingProgress::begin(const Manifest &manifest, int64_t before,
   peak = manifest.peakFlops;
 }
 
-/// `1.25k samples/s`; "" where it is not known how many a step has.
+/// Returns a rate such as `1.25k samples/s`, or "" if the number of samples per
+/// step is unknown.
 std::string TrainingProgress::rateOf(double count, const char *what) const {
   if (count == 0)
     return "";
@@ -67,8 +69,8 @@ std::string TrainingProgress::rateOf(double count, const char *what) const {
   return number(rate, "%.3g") + unit + what;
 }
 
-/// `0.081 TFLOP/s (69%)`: what a device computes in a second, and the share of
-/// its peak; "" where that is not known or next to nothing.
+/// Returns the computation rate of a device and the share of its peak, such as
+/// `0.081 TFLOP/s (69%)`. It is "" if the rate is unknown or negligible.
 std::string TrainingProgress::computed() const {
   double rate = flops / std::max(stepSeconds, 1e-9);
   if (rate < kLeastFlops)
@@ -79,8 +81,8 @@ std::string TrainingProgress::computed() const {
 
 namespace {
 
-/// A part of the line; those of a high rank are left out first where the line
-/// is too long.
+/// A part of the line. If the line is too long, parts with a high rank are
+/// omitted first.
 struct Part {
   int rank;
   std::string text; // "" where it is not known

@@ -9,18 +9,19 @@
 
 namespace autopar::runtime {
 
-/// Tells on stderr how far a training is: on a terminal a bar, else, of a long
-/// run, a line now and then.
+/// Shows on stderr how far a training is. On a terminal it is a bar, otherwise
+/// an occasional line during a long run.
 class TrainingProgress {
 public:
-  /// `first`: the steps of runs before; `steps`: those of this one.
+  /// `first` is the number of steps of the runs before, and `steps` that of
+  /// this run.
   void begin(const Manifest &manifest, int64_t first, int64_t steps);
-  /// What the fullest rank holds; 0: not known.
+  /// Sets the memory of the rank that uses most; 0 means that it is unknown.
   void setMemory(int64_t bytes) { memory = bytes; }
   void show(int64_t step, double loss, double learningRate, double seconds);
-  /// Other text follows: it gets a line of its own.
+  /// Ends the line, because other text follows.
   void pause();
-  /// True if the bar is there.
+  /// Returns whether the bar is shown.
   bool isBar() const { return onTerminal; }
   void end(int64_t taken);
 

@@ -10,7 +10,7 @@ namespace autopar::runtime {
 
 namespace {
 
-/// A file, and what it is for the run.
+/// A file and its purpose in the run.
 struct NamedFile {
   std::string what, path;
 };

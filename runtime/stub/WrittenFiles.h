@@ -7,9 +7,9 @@
 
 namespace autopar::runtime {
 
-/// A result may replace the file of --weights, which is read before, but not
-/// the run's arrays and shards, what the program was compiled of, the
-/// executable, or another result.
+/// Checks that results do not overwrite each other, the run's arrays and
+/// shards, the sources of the program, or the executable. A result may replace
+/// the file of --weights, which is read before.
 Status checkWrittenFiles(const Run &run);
 
 } // namespace autopar::runtime

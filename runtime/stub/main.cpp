@@ -27,7 +27,8 @@
 
 using namespace autopar::runtime;
 
-/// Without a message: another process tells it.
+/// Prints an error and returns the exit code. The message is empty if another
+/// process prints it.
 static int fail(const std::string &message, int code = 1) {
   if (!message.empty())
     std::fprintf(stderr, "error: %s\n", printable(message).c_str());
@@ -38,13 +39,13 @@ static void warn(const std::string &message) {
   std::fprintf(stderr, "warning: %s\n", printable(message).c_str());
 }
 
-/// Text for a person, on stdout unless a result goes there.
+/// Prints text for a person, on stdout unless a result goes there.
 static Status tell(const Options &options, const std::string &text) {
   return writeWhole(takesStdout(options) ? "/dev/stderr" : "-",
                     printable(text));
 }
 
-/// --describe and --version.
+/// Handles --describe and --version.
 static Status describe(const Options &options) {
   std::vector<Program> programs;
   APRT_TRY(loadOwnPrograms(programs));
@@ -90,7 +91,7 @@ static void warnOfWeights(const Run &run) {
          anew);
 }
 
-/// Tells the rows of an epoch that no step takes.
+/// Reports the rows of an epoch that no step takes.
 static void tellRows(const Run &run) {
   const StepSchedule &schedule = run.rows.schedule;
   bool leavesOut = run.rows.isOpen() && !schedule.keepsLast;
@@ -104,8 +105,8 @@ static void tellRows(const Run &run) {
                  static_cast<long long>(left));
 }
 
-/// The entry beside a training that evaluates what it trains; none where that
-/// is not asked for. `options` gets where its rows are.
+/// Finds the entry that evaluates what a training trains; there is none unless
+/// an evaluation is requested. `options` gets the location of its rows.
 static Status findEvaluation(const std::vector<Program> &programs,
                              size_t chosen, const LaunchPlace &place,
                              Options &options, std::optional<size_t> &found) {
@@ -132,7 +133,7 @@ static Status findEvaluation(const std::vector<Program> &programs,
   return Status::success();
 }
 
-/// Tells why a training ended before its last step, by its evaluations.
+/// Reports the reason if evaluations ended a training before its last step.
 static void tellEarlyEnd(const Run &run) {
   if (!run.evaluation || !run.evaluation->verdict().ends)
     return;
@@ -147,7 +148,7 @@ static void tellEarlyEnd(const Run &run) {
                static_cast<long long>(verdict.bestSteps));
 }
 
-/// Writes and tells all that was asked for, whatever fails of it.
+/// Writes and reports everything that was requested, even if some of it fails.
 static int tellRun(const Run &run) {
   const Options &options = run.options;
   TrainingOutcome outcome = outcomeOf(run);
@@ -178,7 +179,8 @@ static int tellRun(const Run &run) {
   return problems.empty() ? 0 : 1;
 }
 
-/// What the signal that ended a training early makes of the exit code.
+/// Returns the exit code of a run; a signal that ended a training early changes
+/// it.
 static int endedBySignal(const Run &run, int code) {
   int signal = run.endRequest.signal();
   if (signal == 0)
@@ -236,8 +238,8 @@ static void keepEnd(Run &run, Options &options) {
                  static_cast<long long>(best->step));
 }
 
-/// Does all that comes before the ranks run. Under a launcher `joined` is made,
-/// even if something fails after that.
+/// Does everything that comes before the ranks run. Under a launcher `joined`
+/// is made, even if something fails after that.
 static Status prepare(Program &program, Run &run, Options &options,
                       std::optional<JoinedRanks> &joined, const char *&doing) {
   doing = "loading the program";

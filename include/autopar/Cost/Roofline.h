@@ -7,10 +7,10 @@
 
 namespace autopar {
 
-/// Which of a device's peaks counts.
+/// The number format whose peak rate on a device applies.
 enum class FlopsKind { Fp32, Tf32, Fp16, Bf16 };
 
-/// What one kernel group does: counts, never seconds.
+/// The work of one kernel group as counts, never as seconds.
 struct KernelWork {
   double flops = 0;
   double bytes = 0; // read and written
@@ -18,9 +18,9 @@ struct KernelWork {
   FlopsKind kind = FlopsKind::Fp32;
 };
 
-/// launches * launch time + max(flops / peak, bytes / bandwidth), at the shares
-/// of the peaks that large kernels reach, and of the shorter of the two what
-/// does not overlap with the longer.
+/// Returns launches * launch time + max(flops / peak, bytes / bandwidth). The
+/// peaks are scaled by the shares that large kernels reach. The part of the
+/// shorter of the two times that does not overlap with the longer is added.
 double kernelSeconds(const DeviceType &device, const KernelWork &work);
 
 } // namespace autopar

@@ -7,9 +7,10 @@
 
 namespace autopar {
 
-/// Tells which graph it is: a hash of the message without the values of its
-/// weights (initializers of floats that are no scalars), wherever they are, and
-/// without what computes nothing (texts, metadata, inferred shapes).
+/// Returns a hash that identifies the graph. It covers the message without the
+/// values of its weights (initializers of floats that are not scalars),
+/// regardless of where they are stored, and without anything that computes
+/// nothing (texts, metadata, inferred shapes).
 uint64_t graphHash(const OnnxModel &model);
 
 } // namespace autopar

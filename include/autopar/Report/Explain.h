@@ -7,21 +7,22 @@
 
 namespace autopar {
 
-/// All take a plan that `verify` accepts for the graph.
+/// All functions take a plan that `verify` accepts for the graph.
 
-/// Seconds by part, the dearest ops, where each collective comes from, what
-/// takes most memory and when, and the step on other clusters.
+/// Lists the seconds by part, the dearest ops, the origin of each collective,
+/// the tensors that take most memory and when, and the step on other clusters.
 std::string explainPlan(const Plan &plan, const ModelGraph &graph);
 
-/// What an op does and costs, what else it could do, and what that would cost:
-/// here, all else as it is, and of the whole step, all else searched anew.
+/// Describes an op, its cost and its alternatives. Each alternative has its
+/// local cost with all else unchanged; for some the whole step is searched
+/// anew.
 llvm::Expected<std::string> explainOp(const Plan &plan, const ModelGraph &graph,
                                       llvm::StringRef name);
-/// The same of how a tensor is sharded.
+/// Describes the sharding of a tensor in the same way.
 llvm::Expected<std::string>
 explainTensor(const Plan &plan, const ModelGraph &graph, llvm::StringRef name);
-/// The same parts of two plans side by side, and the ops and tensors that
-/// differ, repeated layers told once.
+/// Compares the parts of two plans side by side, and lists the ops and tensors
+/// that differ. Repeated layers are listed once.
 std::string explainAgainst(const Plan &plan, const Plan &other,
                            const ModelGraph &graph);
 

@@ -14,16 +14,18 @@ namespace autopar {
 
 struct ExportedPlan {
   std::string text; // the file
-  /// What the system cannot say of the plan, or says otherwise.
+  /// Differences between the settings and the plan that the system cannot
+  /// express.
   std::vector<std::string> remarks;
 };
 
-/// The names of the systems.
+/// Returns the names of the systems.
 llvm::ArrayRef<llvm::StringRef> exportSystems();
 
-/// A plan that `verify` accepts for the graph, as settings of `system`. An
-/// error where that is no system, where it does not do what the plan does, or
-/// where nothing that the plan does with several devices is among its settings.
+/// Returns a plan, which `verify` must accept for the graph, as settings of
+/// `system`. It fails if there is no such system, if the system does not
+/// support what the plan does, or if its settings cover nothing that the plan
+/// does with several devices.
 llvm::Expected<ExportedPlan>
 exportPlan(const Plan &plan, const ModelGraph &graph, llvm::StringRef system);
 

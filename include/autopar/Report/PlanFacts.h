@@ -1,6 +1,7 @@
 //===- PlanFacts.h - What a plan's parts do and cost, as data -------------===//
 //
-// What `explain` tells in words, for who shows it in another way.
+// The facts that `explain` prints as text, for other presentations such as the
+// HTML page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,53 +13,57 @@
 
 namespace autopar {
 
-/// A kernel class, or communication; seconds of a step, of all stages together.
+/// A kernel class or communication, with its seconds of a step in all stages
+/// together.
 struct CostPart {
   std::string name;
   double seconds;
 };
 
-/// Another way, and how many seconds of a step it takes more where it is, all
-/// else as it is.
+/// An alternative, and how many seconds of a step more it takes locally, with
+/// all else unchanged.
 struct OtherWay {
   std::string text;
   double seconds;
 };
 
-/// Rows of a list before "and N others".
+/// The number of rows of a list before "and N others".
 inline constexpr size_t kShownRows = 12;
 
-/// Rows that are alike in all but names, as repeated layers have them, are one.
+/// Rows that differ only in names, as repeated layers have them, merged into
+/// one.
 struct CostRow {
   std::string text;   // of the first
   double seconds = 0; // of each, in a step
   int64_t count = 0;
   unsigned index = 0; // of the first: an op, or the value that is resharded
-  /// Of the dearest rows' first: cheapest first.
+  /// The alternatives for the first op or value, cheapest first. Only the
+  /// dearest rows have them.
   std::vector<OtherWay> otherWays;
   double allSeconds() const { return seconds * double(count); }
 };
 
-/// What an op of @step does, and its seconds of a step in each stage that runs
-/// it.
+/// The strategy of an op of @step, and its seconds of a step in each stage that
+/// runs it.
 struct ExplainedOp {
   unsigned op = 0;                      // of the graph
   llvm::SmallVector<int64_t, 1> stages; // that run it
   std::string strategy; // `data: split 0 (the batch), tensor: pass 1`
-  /// What people call it, per axis of several devices: `the batch`, `heads`,
-  /// `partial sums` (a partial value passes), "" (nothing).
+  /// The usual name of what each axis of several devices does: `the batch`,
+  /// `heads`, `partial sums` (a partial value passes), or "" (nothing).
   std::vector<std::string> outcomes;
   double compute = 0, communication = 0;
   std::vector<std::string> reshards; // at the op, that communicate
 };
 
-/// What a step of the same plan takes on a changed cluster, by the same costs.
+/// The time of a step of the same plan on a changed cluster, by the same cost
+/// model.
 struct ChangedCluster {
   std::string text; // `links in a node of twice the rate`
   double stepSeconds = 0;
 };
 
-/// Tensors of one size that a device holds, alike in all but names.
+/// Tensors of one size on a device that differ only in names.
 struct HeldTensor {
   std::string tensor, sharding;  // of the first
   int64_t bytes = 0;             // of each, on a device
@@ -66,7 +71,8 @@ struct HeldTensor {
   std::string from, to; // the ops between which the first is held; "": always
 };
 
-/// From a device of one stage to its counterpart in another, in a step.
+/// The messages of a step from a device of one stage to its counterpart in
+/// another.
 struct StageTraffic {
   int64_t from = 0, to = 0;
   int64_t messages = 0, bytes = 0;
@@ -85,11 +91,12 @@ struct PlanFacts {
   std::vector<ChangedCluster> changes; // none first, then each alone
 };
 
-/// Of a plan that `verify` accepts for the graph.
+/// Returns the facts of a plan, which `verify` must accept for the graph.
 PlanFacts factsOf(const Plan &plan, const ModelGraph &graph);
 
-/// What a device of each stage holds, that which takes most first: bytes of
-/// those that are held at once. As predictMemory has it.
+/// Returns the tensors that a device of each stage holds. They are sorted by
+/// the bytes that are held at once, most first. The amounts agree with
+/// predictMemory.
 std::vector<std::vector<HeldTensor>> heldTensors(const Plan &plan,
                                                  const ModelGraph &graph);
 

@@ -26,7 +26,7 @@ struct PlanReport {
   const Timeline &timeline;
 };
 
-/// All facts of the page, as plain data.
+/// Returns all facts of the page as plain data.
 llvm::json::Value factsToJSON(const PlanReport &report);
 
 /// Makes one self-contained page with the facts of each entry.

@@ -9,10 +9,11 @@
 
 namespace autopar {
 
-/// `12.3 ms predicted`, and of what, where steps overlap.
+/// Returns the predicted time of a step, such as `12.3 ms predicted`. If steps
+/// overlap, the text says that it is the time from one step to the next.
 std::string stepText(const Plan &plan);
 
-/// The table that a person reads.
+/// Returns the table about the plan that a person reads.
 std::string describe(const Plan &plan, const ModelGraph &graph);
 
 } // namespace autopar

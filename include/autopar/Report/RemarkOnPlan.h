@@ -8,9 +8,10 @@
 
 namespace autopar {
 
-/// A remark for each decision of a verified plan of the module that `graph` was
-/// read from: the mesh; each stage, at its first op; what ops do, and each
-/// reshard with its reason, at the first of those that are alike.
+/// Emits a remark for each decision of a verified plan of the module that
+/// `graph` was read from. The remarks are about the mesh, each stage at its
+/// first op, the strategies of ops, and each reshard with its reason. Ops or
+/// reshards that are alike get one remark at the first.
 void remarkOnPlan(mlir::ModuleOp module, const ModelGraph &graph,
                   const Plan &plan);
 

@@ -22,35 +22,38 @@ namespace autopar {
 
 inline constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
 
-/// Which numbers a hyperparameter may be: least <= value < below.
+/// The numbers that a hyperparameter may be: least <= value < below.
 struct NumberRange {
   double least = 0, below = std::numeric_limits<double>::infinity();
   bool isAboveLeast = false; // `least` itself is left out
   bool isInteger = false;
 };
 
-/// A hyperparameter of `at_run_time`, or one number of such a list: `lr`,
-/// `betas[0]`, `groups[1].weight_decay`. The program begins with `initial`.
+/// A hyperparameter of `at_run_time`, or one number of a list of them, such as
+/// `lr`, `betas[0]` or `groups[1].weight_decay`. The program begins with
+/// `initial`.
 struct RunTimeNumber {
   std::string name;
   double initial = 0;
   NumberRange range;
 };
 
-/// The name of a number of a hyperparameter that has `count` of them.
+/// Returns the name of a number of a hyperparameter that has `count` of them.
 std::string elementName(llvm::StringRef name, size_t index, size_t count);
-/// The name of a hyperparameter of a group: `groups[1].lr`.
+/// Returns the name of a hyperparameter of a group, such as `groups[1].lr`.
 std::string groupName(size_t group, llvm::StringRef name);
 
 struct OptimizerRecipe {
   std::string kind;
   /// Every hyperparameter of the kind by its name in torch.optim, with its
-  /// default where the recipe has none; of `betas` both, flags as 0 or 1.
+  /// default if the recipe does not set it. `betas` has both values; flags are
+  /// 0 or 1.
   std::map<std::string, std::vector<double>> values;
-  /// Names of parameters; nothing: all.
+  /// The names of the parameters that have weight decay. All have it if there
+  /// is no list.
   std::optional<std::vector<std::string>> weightDecayParameters;
-  /// The names of Recipe::atRunTime of those that are set at run time, by
-  /// elementName.
+  /// The hyperparameters that are set at run time. The keys are those of
+  /// elementName; the values are names in Recipe::atRunTime.
   std::map<std::string, std::string> atRunTime;
 
   double value(llvm::StringRef name, unsigned index = 0) const;
@@ -59,14 +62,15 @@ struct OptimizerRecipe {
 
 /// Parameters that have hyperparameters of their own, or are not trained.
 struct ParameterGroup {
-  /// Names or globs; after a `!` those that are left out of what stands before.
+  /// Names or globs. One after a `!` removes parameters from those selected
+  /// before it.
   std::vector<std::string> parameters;
   OptimizerRecipe optimizer; // the recipe's, but for what the group says
   double rateScale = 1;      // of the scheduled learning rate
   bool frozen = false;
 };
 
-/// Learning rate of a step; steps count from 0.
+/// The learning rate of each step. Steps count from 0.
 struct ScheduleRecipe {
   std::string kind = "constant";
   int64_t warmupSteps = 0;
@@ -75,7 +79,8 @@ struct ScheduleRecipe {
   std::vector<double> perStep; // not empty: these, after them the last one
 };
 
-/// What the loss is multiplied with for its gradients.
+/// The factor by which the loss is multiplied before its gradients are
+/// computed.
 struct LossScaleRecipe {
   double initial = 1;
   bool dynamic = false; // changed by what the gradients come to
@@ -83,8 +88,8 @@ struct LossScaleRecipe {
   bool isOne() const { return initial == 1 && !dynamic && !atRunTime; }
 };
 
-/// The evaluation tells how good the model is while it trains; steps count from
-/// 0.
+/// The evaluation measures how good the model is during training. Steps count
+/// from 0.
 struct EvaluationRecipe {
   std::vector<std::string> metrics; // names; not empty
   std::string data;                 // where it is; empty: a run says so
@@ -111,8 +116,8 @@ struct Recipe {
   bool unbiasedVariance = false; // of batch norms' running statistics
   bool padsLastBatch = false;    // of an epoch, with rows that do not count
   int64_t accumulation = 1;      // blocks of a step, one after the other
-  /// The loss is the mean over all that a step counts, not over its blocks'
-  /// means.
+  /// The loss is the mean over everything that a step counts, rather than the
+  /// mean of its blocks' means.
   bool meansOverStep = true;
   /// Devices may add up gradients in the type of the recipe's precision.
   bool narrowGradientSums = false;
@@ -120,12 +125,12 @@ struct Recipe {
   std::vector<RunTimeNumber> atRunTime;
   std::optional<EvaluationRecipe> evaluation;
 
-  /// Null: the number is that of the recipe for good.
+  /// Returns null if the number is fixed by the recipe.
   const RunTimeNumber *findAtRunTime(llvm::StringRef name) const;
 };
 
-/// An error names the key, what is wrong with it and what is known. `file` is
-/// for messages.
+/// Parses a recipe. Errors name the key, the problem and the valid
+/// alternatives. `file` is used in messages.
 llvm::Expected<Recipe> recipeFromJSON(const llvm::json::Value &value,
                                       llvm::StringRef file);
 

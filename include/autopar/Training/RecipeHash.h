@@ -7,8 +7,9 @@
 
 namespace autopar {
 
-/// The hash of what a recipe says: not of its layout, nor of keys that are null
-/// or a reference run's, nor of where the evaluation's data are.
+/// Returns a hash of the recipe's contents. It ignores the layout, keys that
+/// are null or belong to a reference run, and the location of the evaluation's
+/// data.
 uint64_t recipeHash(const llvm::json::Object &recipe);
 
 } // namespace autopar

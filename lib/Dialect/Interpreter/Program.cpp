@@ -123,7 +123,7 @@ FailureOr<Port> Program::port(func::FuncOp func, Attribute origin, Type type,
   return port;
 }
 
-/// In buffer form.
+/// Describes a port of a function in buffer form.
 FailureOr<Port> Program::portOf(func::FuncOp func, PortAttr attribute,
                                 StringRef kind, unsigned index) {
   FailureOr<Port> made =
@@ -137,7 +137,7 @@ FailureOr<Port> Program::portOf(func::FuncOp func, PortAttr attribute,
   return made;
 }
 
-/// In tensor form, of which a function's attributes tell.
+/// Describes a port of a function in tensor form by its attributes.
 FailureOr<Port> Program::portOf(func::FuncOp func, DictionaryAttr attributes,
                                 Type type, StringRef kind, unsigned index) {
   if (!attributes)
@@ -152,7 +152,7 @@ FailureOr<Port> Program::portOf(func::FuncOp func, DictionaryAttr attributes,
       attributes.getAs<ShardingAttr>(AutoparDialect::kSharding), kind, index);
 }
 
-/// `kind`: "argument" or "result".
+/// Returns the ports of one kind, "argument" or "result".
 FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
   std::vector<Port> ports;
   auto add = [&](FailureOr<Port> made) {
@@ -179,14 +179,14 @@ FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
 }
 
 //===----------------------------------------------------------------------===//
-// What goes in
+// Inputs
 //===----------------------------------------------------------------------===//
 
 std::string inputName(StringRef name, int64_t step) {
   return step == 0 ? name.str() : (name + "@" + Twine(step)).str();
 }
 
-/// The global value of an argument: of a state its initial one.
+/// Returns the global value of an argument; a state has its initial value.
 Tensor Program::wholeOf(const Port &port) {
   if (isa_and_nonnull<InputAttr>(port.origin))
     return provider(inputName(port.name, stepNumber), port.whole);
@@ -267,7 +267,7 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
 }
 
 //===----------------------------------------------------------------------===//
-// What comes out
+// Outputs
 //===----------------------------------------------------------------------===//
 
 LogicalResult Program::publish(func::FuncOp func, const Port &port,

@@ -15,7 +15,7 @@ namespace json = llvm::json;
 
 namespace autopar {
 
-/// The plan as it was chosen, and what it predicts.
+/// Adds the plan as it was chosen, and its predictions.
 static void addPrediction(const HostProgram &program, json::Object &root) {
   root["predicted"] =
       json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
@@ -35,8 +35,8 @@ static void addPrediction(const HostProgram &program, json::Object &root) {
   }
 }
 
-/// The floating-point operations of a step on all stages, on one device of
-/// each, by the peak that they run at.
+/// Returns the floating-point operations of a step, summed over one device of
+/// each stage, by the peak that limits them.
 static std::map<FlopsKind, double> flopsOfStep(const HostProgram &program) {
   std::map<FlopsKind, double> flops;
   for (int64_t stage = 0; stage < program.stages; ++stage)
@@ -47,8 +47,8 @@ static std::map<FlopsKind, double> flopsOfStep(const HostProgram &program) {
   return flops;
 }
 
-/// The slowest device of the cluster that the program was planned for; nothing
-/// if it was planned for none.
+/// Returns the slowest device of the cluster that the program was planned for,
+/// or nullopt if there is no such cluster.
 static std::optional<DeviceType> plannedDevice(const json::Object &root) {
   const json::Object *plan = root.getObject("plan");
   const json::Value *given = plan ? plan->get("cluster") : nullptr;
@@ -61,7 +61,7 @@ static std::optional<DeviceType> plannedDevice(const json::Object &root) {
   return std::nullopt;
 }
 
-/// What a device computes in a step, and how much it could in a second.
+/// Adds the floating-point operations of a device in a step, and its peak rate.
 static void addWork(const HostProgram &program, json::Object &root) {
   double all = 0, most = 0;
   FlopsKind kind = FlopsKind::Fp32;
