@@ -34,13 +34,13 @@ class Op:
         return next(SHAPES[value][dims.index(factor)] for value, dims in zip(self.values, self.factors) if factor in dims)
 
     def strategies(self):
-        """What the axis may do: nothing, split a factor, let a partial value through."""
+        """The ways of the axis in the op: it does nothing, splits a factor, or lets a partial value through."""
         factors = {factor for dims in self.factors for factor in dims}
         return ["replicated"] + [f"split {factor}" for factor in sorted(factors) if self.size(factor) % DEVICES == 0] + [
             f"pass {number}" for number in range(len(self.passes))]
 
     def shardings(self, strategy):
-        """How the op wants its operands and gives its result: "whole", "split D" or "partial KIND"."""
+        """The shardings of the op's operands and of its result: "whole", "split D" or "partial KIND"."""
         kind, _, number = strategy.partition(" ")
         if kind == "pass":
             reduce, operands = self.passes[int(number)]
@@ -216,7 +216,7 @@ class Problem:
         return sum(self.persistent(node, at) for node, at in choice.items())
 
     def alternatives(self, choice, op):
-        """What each other strategy of an op costs more beside the values as they are."""
+        """The seconds that each other strategy of an op costs more beside the values as they are."""
         def here(strategy):
             return self.seconds[op][strategy] + sum(
                 table[strategy][choice[value]] for (name, value), table in self.edges.items() if name == op)
@@ -229,7 +229,7 @@ def text(seconds):
 
 
 def print_memory(problem, choice):
-    """What the search sees of memory: the weights, and per launch what is live and what its reshards copy."""
+    """The memory that the search counts: weights, and per launch the live values and the copies of its reshards."""
     def of(value):
         return held_bytes(value, problem.choices[f"value {value}"][choice[f"value {value}"]])
     weights = problem.held(choice)

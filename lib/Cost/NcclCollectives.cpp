@@ -23,8 +23,8 @@ namespace autopar {
 /// The share of a network's rate that adapters reach: 24 of 25 GB/s (HDR), 46
 /// to 48 of 50 (NDR, EFA) in stas00/ml-engineering and NVIDIA/nccl issue 812.
 static constexpr double kNetworkShare = 0.95;
-/// So many messages of an exchange are under way at once, as many as NCCL puts
-/// in a batch of work (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
+/// The number of messages of an exchange that are under way at once: NCCL puts
+/// as many in a batch of work (NCCL_MAX_DEV_WORK_P2P_PER_BATCH).
 static constexpr int64_t kMessagesAtOnce = 8;
 
 namespace {

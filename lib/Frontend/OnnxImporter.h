@@ -25,8 +25,8 @@ constexpr uint64_t kUnrollLimit = 200000;
 /// Walks a graph and builds @step. Knows no operator: the table does.
 class OnnxImporter {
 public:
-  /// With `keepsAll` no op is dropped because of the values of constants or
-  /// sizes, so that the model at another size has the same ops.
+  /// `keepsAll` keeps ops that the values of constants or sizes make needless,
+  /// so that the model at another size has the same ops.
   OnnxImporter(const OnnxModel &model, const ImportOptions &options,
                mlir::MLIRContext *context, bool keepsAll = false);
 

@@ -31,8 +31,8 @@ namespace {
 
 class ReverseMode {
 public:
-  /// With `marksFunctions` the ops that are built for an op's derivative are
-  /// marked as one function.
+  /// `marksFunctions` marks the ops that are built for an op's derivative as
+  /// one function.
   ReverseMode(OpBuilder &builder, ArrayRef<BlockArgument> parameters,
               bool marksFunctions)
       : builder(builder), active(parameters.begin(), parameters.end()),

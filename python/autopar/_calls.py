@@ -31,7 +31,7 @@ def _fail():
 
 
 def _never(feeds):
-    """Nothing is usual: there are several entries, tensors that buffers cannot describe, or this is not CPython."""
+    """Stands for the usual call where there is none: there are several entries, tensors that buffers cannot describe, or this is not CPython."""
 
 
 def usual_call(library, entries):

@@ -1,4 +1,4 @@
-"""What callers give beside arrays: numbers, names and paths. What is of another kind is an error, not guessed."""
+"""Checks of the numbers, names and paths that callers give beside arrays. A value of another kind is an error, and is never guessed."""
 
 import math
 import numbers
@@ -35,7 +35,7 @@ def text(name, value) -> Optional[str]:
 
 
 def path(name, value) -> bytes:
-    """As the library takes it, which would read one with a null character up to that."""
+    """The path's bytes for the library, which would read a path with a null character up to that only."""
     encoded = os.fsencode(value)
     if b"\0" in encoded:
         raise AutoparError(f"{name} is {value!r}, which has a null character")

@@ -64,7 +64,7 @@ _FUNCTIONS = {
     "autopar_session_metric_value": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)]),
     "autopar_session_resume_ignoring": (ctypes.c_int32, [_SESSION, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_char_p)]),
     "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
-    # Of _calls.py, which calls them with Python's lock.
+    # _calls.py calls these two with Python's lock.
     "autopar_python_call": (ctypes.py_object, [ctypes.c_void_p, ctypes.c_void_p, _SESSION]),
     "autopar_python_end": (None, [ctypes.py_object]),
 }

@@ -72,7 +72,7 @@ def _decode(value):
 
 
 def place_of(iterable) -> str:
-    """What `iterable` tells of its place; "" where it tells nothing."""
+    """The place that `iterable` tells, as a text; "" if it tells none."""
     state = getattr(iterable, "state_dict", None)
     if not callable(state):
         return ""

@@ -1,4 +1,4 @@
-"""What a Trainer tells TensorBoard, through whichever package writes its files."""
+"""The writer of a Trainer's TensorBoard files, through whichever package is installed."""
 
 import importlib
 import os
@@ -44,7 +44,7 @@ class Board:
         self._add("evaluation", values, steps)
 
     def close(self):
-        """What was added is in the files then."""
+        """Writes to the files all that was added."""
         if self._writer:
             self._writer.close()
         self._class = self._writer = None

@@ -1,4 +1,4 @@
-"""What a checkpoint was written with: hashes of recipe and model. Checkpoints that are given as weights.
+"""Checkpoints have the hashes of recipe and model. Checkpoints that are given as weights.
 
     python test/Execution/run_checkpoint_hashes.py TOOL FOLDER
 

@@ -142,7 +142,7 @@ class Faults:
             assert time.monotonic() - start < 5
 
     def stopped_on_busy_cores(self):
-        """Those who let others run while they wait do so for no longer than the deadline."""
+        """A waiting thread that lets others run does so for no longer than the deadline."""
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * len(os.sched_getaffinity(0)))]
         try:
             self.stopped()

@@ -1,4 +1,4 @@
-"""What a Trainer tells TensorBoard, and where its iterable was: packages that stand in for real ones, and those that are installed.
+"""A Trainer writes for TensorBoard, and keeps the place of its iterable: packages that stand in for real ones, and those that are installed.
 
     python test/Execution/run_trainer_data.py TOOL FOLDER
 
@@ -186,7 +186,7 @@ except autopar.AutoparError as error:
 
 
 def check_real(tool, work):
-    """What is installed of tensorboard writes files that it reads again."""
+    """The installed tensorboard reads the files that it wrote."""
     try:
         from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     except ImportError:

@@ -265,7 +265,7 @@ TEST(Checkpoint, ManifestHasItsHash) {
             std::string::npos);
 }
 
-/// What a checkpoint was written with, and where an iterable was; older ones
+/// A manifest keeps hashes and the place of an iterable; those of older ones
 /// say neither.
 TEST(Checkpoint, ManifestKnowsWhatWroteIt) {
   TemporaryFolder temporary;

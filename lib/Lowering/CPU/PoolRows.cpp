@@ -5,7 +5,7 @@
 //                   acc += in[x + k]                row[x] += in[x + k]
 //          use acc                         for x: use row[x]
 //
-// No index is clamped and no element is selected, so LLVM vectorizes the inner
+// The code clamps no index and selects no element, so LLVM vectorizes the inner
 // loop. Windows over rows of channels do not need this: either all elements of
 // their inner loop are inside, or none is.
 //

@@ -111,7 +111,7 @@ private:
   std::vector<double> repeatedSeconds;
   /// Bytes of a device that parameters must leave free.
   int64_t kept = 0;
-  /// Of the cuts that were tried, those that exceed the memory the least. They
+  /// The cuts that exceed the memory the least, among all that were tried. They
   /// are used if none fits.
   std::vector<size_t> leastCuts;
   int64_t leastExcess = 0;

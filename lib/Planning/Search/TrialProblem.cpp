@@ -112,7 +112,7 @@ Error TrialProblem::explain(Error error) {
       },
       [&](std::unique_ptr<NotEnoughMemory> what) {
         lowerBound = what->lowerBound;
-        // No choice could be cut into stages, which may have its own reason.
+        // The evaluator may know why it could cut no choice into stages.
         const std::string &complaint = evaluator->complaint();
         return what->leastBytes > 0 || complaint.empty()
                    ? Error(std::move(what))

@@ -304,8 +304,8 @@ Expected<std::vector<Trial>> trialsOf(const ModelGraph &graph,
       // such a part is not tried
       consumeError(addTrials(graph, smaller, trials));
     }
-  // Of equally good plans, the search keeps that of the most devices, or of the
-  // fewest if these are asked for.
+  // If several plans are equally good the search keeps the one with the most
+  // devices, or with the fewest if the request asks for that.
   for (auto [index, trial] : enumerate(trials))
     trial.index = request.fewestDevices ? trials.size() - index : index;
   StepWork work(graph);
@@ -365,7 +365,7 @@ static void addNeighbours(const ModelGraph &graph, const PlanRequest &request,
         add(staged, count);
       continue;
     }
-    // With one micro-batch only one stage would work at a time.
+    // Only one stage would work at a time if there were one micro-batch.
     erase_if(*counts, [](int64_t count) { return count == 1; });
     for (int64_t count : ArrayRef(*counts).take_back(kCounts))
       add(staged, count);

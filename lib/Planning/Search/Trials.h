@@ -17,7 +17,7 @@ struct Trial {
   MeshCandidate candidate;
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
-  /// Of equally good plans the search keeps that of the lowest index.
+  /// The search keeps the plan of the lowest index if several are equally good.
   unsigned index = 0;
   /// A lower bound on the seconds of all plans of the trial. It assumes that
   /// all devices of a stage share the work of each op and the weights that it

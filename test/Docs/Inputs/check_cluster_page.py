@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Of each section of the page where its objects are in the example.
+# The place in the example of the objects that each section of the page describes.
 PLACES = {"The file": lambda file: file, "Nodes": lambda file: file["nodes"][0], "Links": lambda file: file["links"][0],
           "Types": lambda file: file["types"][0]}
 

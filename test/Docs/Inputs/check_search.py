@@ -21,7 +21,7 @@ def load(path):
 
 
 def explained(folder, op):
-    """Of each alternative what it costs more here, and the step with all else searched anew, where that is told."""
+    """The seconds that each alternative costs more here, and the step with all else searched anew, where that is told."""
     command = ["autopar", "explain", "plan.json", "--model", "mlp/model.onnx", "--op", op]
     printed = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
     return {match[2]: (match[1], match[3]) for line in printed.splitlines() if (match := ALTERNATIVE.match(line))}

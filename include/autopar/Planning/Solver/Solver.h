@@ -41,8 +41,8 @@ struct Evaluator {
   /// Evaluates a choice; the result depends on the choice alone, and its
   /// seconds lack those of deferred nodes.
   std::function<Evaluation(llvm::ArrayRef<unsigned> choice)> evaluate;
-  /// No choice takes less than `leastShare` times the problem's seconds, or
-  /// holds less than its persistent terms.
+  /// Every choice takes at least `leastShare` times the problem's seconds, and
+  /// holds at least its persistent terms.
   double leastShare = 1;
   int64_t memoryLimit = 0; // of evaluated bytes; 0: none
 };
