@@ -119,8 +119,12 @@ Status openCheckpoint(const std::string &path, bool readsAll,
     return checkpoint.open(path, readsAll);
   CheckpointFolder all(path);
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored))
+  if (!std::filesystem::exists(path, ignored))
     return Status::error("there is no folder '" + path + "'");
+  if (!std::filesystem::is_directory(path, ignored))
+    return Status::error("'" + path +
+                         "' is a file; name the folder of a checkpoint, or of "
+                         "a run's checkpoints");
   if (all.steps().empty())
     return Status::error("'" + path +
                          "' has no checkpoint, no folder "
@@ -135,6 +139,23 @@ Status openCheckpoint(const std::string &path, bool readsAll,
   return Status::error("'" + path +
                        "' has no checkpoint that is whole: begin anew with "
                        "another folder, and --weights if there are any");
+}
+
+std::string doubtOfNumbers(const Checkpoint &checkpoint) {
+  std::string what = notFiniteText(checkpoint.about());
+  if (what.empty())
+    return "";
+  std::filesystem::path path = std::filesystem::path(checkpoint.path());
+  if (!path.has_filename()) // it ends with a slash
+    path = path.parent_path();
+  CheckpointFolder all(
+      path.parent_path().empty() ? "." : path.parent_path().string());
+  int64_t finite = all.finiteBefore(checkpoint.step());
+  return "in the checkpoint '" + checkpoint.path() + "' " + what +
+         (finite < 0 ? "; no checkpoint before it has only finite numbers"
+                     : "; '" + all.folderOf(finite) +
+                           "' is the newest before it with only finite "
+                           "numbers");
 }
 
 bool hasCheckpoint(const std::string &path) {

@@ -91,6 +91,9 @@ private:
 /// of checkpoints. `doubts` explains why newer ones are not complete.
 Status openCheckpoint(const std::string &path, bool readsAll,
                       Checkpoint &checkpoint, std::vector<std::string> &doubts);
+/// Says which states of the checkpoint are not finite, and which one before it
+/// has only finite states; "" if all states are finite.
+std::string doubtOfNumbers(const Checkpoint &checkpoint);
 /// Returns whether the path is a checkpoint, or a folder with one, complete or
 /// not.
 bool hasCheckpoint(const std::string &path);

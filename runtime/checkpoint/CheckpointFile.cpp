@@ -2,6 +2,7 @@
 
 #include "CheckpointFile.h"
 
+#include "../core/Finite.h"
 #include "../core/JsonReader.h"
 #include "../core/Safetensors.h"
 #include "../files/DiskFile.h"
@@ -18,7 +19,8 @@ namespace autopar::runtime {
 
 /// Disks take what begins and ends at such a byte without another copy.
 static constexpr int64_t sectorBytes = 4096;
-/// A piece is hashed while it is in the cache, and then written.
+/// A piece is hashed and tested for numbers that are not finite while it is in
+/// the cache, and then written.
 static constexpr int64_t pieceBytes = 8 << 20;
 
 std::string FileImage::header() const {
@@ -29,7 +31,8 @@ std::string FileImage::header() const {
     arrays.push_back({block.key, block.dtype, block.lengths, nullptr});
     nlohmann::json place = {{"shape", block.shape},
                             {"start", block.starts},
-                            {"hash", formatHash(part.hash.value())}};
+                            {"hash", formatHash(part.hash.value())},
+                            {"finite", int(part.isFinite)}};
     if (block.view != block.shape)
       place["view"] = block.view;
     metadata[block.key] = place.dump();
@@ -38,7 +41,7 @@ std::string FileImage::header() const {
 }
 
 /// Blocks of large elements come first, so that all are aligned to theirs. A
-/// header is as long whatever the hashes are.
+/// header is as long whatever the hashes are and whether blocks are finite.
 Status FileImage::create(const std::vector<StateBlock> &blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), 0);
@@ -48,7 +51,7 @@ Status FileImage::create(const std::vector<StateBlock> &blocks) {
   });
   parts.clear();
   for (size_t number : order)
-    parts.push_back({blocks[number], 0, 0, {}});
+    parts.push_back({blocks[number], 0, 0, {}, true});
   bytes = headerBytes = int64_t(header().size());
   places.resize(blocks.size());
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -59,11 +62,14 @@ Status FileImage::create(const std::vector<StateBlock> &blocks) {
                         /*counter=*/nullptr);
 }
 
-void FileImage::hashPiece(int64_t begin, int64_t end) {
+void FileImage::readPiece(int64_t begin, int64_t end) {
   for (Part &part : parts) {
     int64_t from = std::max(begin, part.begin), to = std::min(end, part.end);
-    if (from < to)
-      part.hash.add(data() + from, size_t(to - from));
+    if (from >= to)
+      continue;
+    part.hash.add(data() + from, size_t(to - from));
+    part.isFinite = part.isFinite &&
+                    !hasNotFinite(part.block.dtype, data() + from, to - from);
   }
 }
 
@@ -79,11 +85,13 @@ std::string FileImage::nameAt(int64_t offset) const {
 Status FileImage::write(const std::string &path) {
   DiskFile file;
   APRT_TRY(file.open(path, bytes));
-  for (Part &part : parts)
+  for (Part &part : parts) {
     part.hash = ContentHash();
+    part.isFinite = true;
+  }
   for (int64_t begin = headerBytes; begin < bytes; begin += pieceBytes) {
     int64_t end = std::min(bytes, begin + pieceBytes);
-    hashPiece(begin, end);
+    readPiece(begin, end);
     APRT_TRY(file.write(data() + begin, begin, end - begin,
                         [this](int64_t offset) { return nameAt(offset); }));
   }
@@ -112,6 +120,8 @@ static Status readPlace(const std::string &text, const std::string &key,
   block.starts = json.member("start").integers(0, INT64_MAX);
   if (!parseHash(json.member("hash").string(), stored.hash))
     json.fail("has a bad hash");
+  JsonReader finite = json.member("finite", /*optional=*/true);
+  stored.isFinite = finite.isNull() || finite.integer(0, 1) == 1;
   APRT_TRY(status);
   bool isInside = block.view.size() == block.lengths.size() &&
                   block.starts.size() == block.lengths.size();

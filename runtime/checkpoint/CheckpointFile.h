@@ -2,9 +2,9 @@
 //
 // A safetensors file: a tensor per block, by the state's key; the header's
 // `__metadata__` has by the same key `{"shape": [6, 4], "start": [3, 0],
-// "hash": "..."}`: the whole state's shape, where the block begins in it, and
-// the hash of the block's bytes; with a `view` it begins so in the state of
-// that shape.
+// "hash": "...", "finite": 1}`: the whole state's shape, where the block begins
+// in it, the hash of the block's bytes, and 0 if any of its numbers is NaN or
+// positive infinity; with a `view` it begins so in the state of that shape.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ public:
   char *data() const { return static_cast<char *>(image.data()); }
   int64_t size() const { return bytes; }
 
-  /// Computes the hashes and writes the file to disk. A failure names the file
-  /// and the state.
+  /// Computes the hashes, tests the numbers, and writes the file to disk. A
+  /// failure names the file and the state.
   Status write(const std::string &path);
 
 private:
@@ -38,9 +38,10 @@ private:
     StateBlock block;
     int64_t begin = 0, end = 0; // in the file
     ContentHash hash;
+    bool isFinite = true;
   };
   std::string header() const;
-  void hashPiece(int64_t begin, int64_t end);
+  void readPiece(int64_t begin, int64_t end);
   std::string nameAt(int64_t offset) const;
 
   std::vector<Part> parts;     // in the order of the file
@@ -54,6 +55,7 @@ struct StoredBlock {
   StateBlock block;
   int64_t offset = 0; // of its bytes in the file
   uint64_t hash = 0;
+  bool isFinite = true; // also in files of an autopar that did not test it
 };
 
 /// Reads the blocks of an open file. It checks that the header has known types

@@ -167,7 +167,7 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
   std::vector<std::string> names;
   for (int rank = 0; rank < ranks; ++rank)
     names.push_back(rankFile(rank));
-  APRT_TRY(writeManifest(writing, names, std::move(manifest)));
+  APRT_TRY(writeManifest(writing, names, manifest));
   APRT_TRY(synchronize(writing));
   APRT_TRY(takePlace(step));
   APRT_TRY(synchronize(path));
@@ -176,7 +176,8 @@ Status CheckpointFolder::finish(int64_t step, int ranks,
   fs::remove_all(path + "/" + replacedPrefix + padded(step, 8), ignored);
   if (best && best->step == step)
     linkBest(step);
-  removeOld(step, keep, best ? best->step : -1);
+  removeOld(step, keep, best ? best->step : -1,
+            /*keepsFinite=*/!manifest.notFinite.empty());
   return Status::success();
 }
 
@@ -199,13 +200,35 @@ void CheckpointFolder::remove(int64_t step) const {
 }
 
 /// A checkpoint that is newer is of a run that went further, and this one does
-/// not remove it.
-void CheckpointFolder::removeOld(int64_t newest, int64_t keep,
-                                 int64_t best) const {
+/// not remove it. With `keepsFinite` the newest one whose states are all finite
+/// stays, too.
+void CheckpointFolder::removeOld(int64_t newest, int64_t keep, int64_t best,
+                                 bool keepsFinite) const {
   int64_t kept = 0;
-  for (int64_t step : steps())
-    if (keep > 0 && step <= newest && ++kept > keep && step != best)
+  for (int64_t step : steps()) {
+    if (keep <= 0 || step > newest)
+      continue;
+    bool isKept = ++kept <= keep || step == best;
+    if (keepsFinite && isFinite(step)) {
+      isKept = true;
+      keepsFinite = false;
+    }
+    if (!isKept)
       remove(step);
+  }
+}
+
+bool CheckpointFolder::isFinite(int64_t step) const {
+  CheckpointManifest manifest;
+  return readManifest(folderOf(step), manifest).ok() &&
+         manifest.notFinite.empty();
+}
+
+int64_t CheckpointFolder::finiteBefore(int64_t step) const {
+  for (int64_t other : steps())
+    if (other < step && isFinite(other))
+      return other;
+  return -1;
 }
 
 void CheckpointFolder::drop(int64_t step) const {

@@ -35,7 +35,8 @@ public:
   /// Returns the path of a rank's file of a step, and creates its folder.
   Status fileOfRank(int64_t step, int rank, std::string &file) const;
   /// Makes the checkpoint of a step from all ranks' files, which must exist. Of
-  /// older checkpoints all but `keep` and the best are removed.
+  /// older checkpoints all but `keep` and the best are removed; while newer
+  /// ones have states that are not finite, so is not the newest that has none.
   Status finish(int64_t step, int ranks, CheckpointManifest manifest,
                 int64_t keep) const;
   /// Removes the files that were written for a step.
@@ -43,6 +44,9 @@ public:
 
   /// Returns the steps that have a checkpoint, newest first.
   std::vector<int64_t> steps() const;
+  /// Returns the newest step before this one whose checkpoint has only states
+  /// that are finite, or -1 if there is none.
+  int64_t finiteBefore(int64_t step) const;
   /// Returns the folder of a step's checkpoint.
   std::string folderOf(int64_t step) const;
   const std::string &where() const { return path; }
@@ -51,7 +55,9 @@ private:
   std::string writingOf(int64_t step) const;
   Status takePlace(int64_t step) const;
   void remove(int64_t step) const;
-  void removeOld(int64_t newest, int64_t keep, int64_t best) const;
+  bool isFinite(int64_t step) const;
+  void removeOld(int64_t newest, int64_t keep, int64_t best,
+                 bool keepsFinite) const;
   void linkBest(int64_t step) const;
 
   std::string path;

@@ -3,9 +3,9 @@
 #include "CheckpointManifest.h"
 
 #include "../core/JsonReader.h"
-#include "../core/Safetensors.h"
 #include "../files/FileReader.h"
 #include "../files/OutputFile.h"
+#include "CheckpointFile.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,19 +21,23 @@ static constexpr char manifestName[] = "manifest.json", hashName[] = "hash";
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Describes a file by its length and the hash of its header.
-static Status describeFile(const std::string &folder, const std::string &name,
-                           CheckpointManifest::File &file) {
+/// Adds a file with its length and the hash of its header, and its states that
+/// are not finite.
+static Status addFile(const std::string &folder, const std::string &name,
+                      CheckpointManifest &manifest) {
   FileReader reader;
   APRT_TRY(reader.open(folder + "/" + name));
-  TensorIndex index;
-  APRT_TRY(readSafetensorsIndex(reader, index));
+  std::vector<StoredBlock> blocks;
+  APRT_TRY(readCheckpointFile(reader, blocks));
   int64_t end = reader.size();
-  for (const auto &[key, tensor] : index)
-    end = std::min(end, tensor.offset);
+  for (const StoredBlock &stored : blocks) {
+    end = std::min(end, stored.offset);
+    if (!stored.isFinite)
+      manifest.notFinite.push_back(stored.block.key);
+  }
   ContentHash hash;
   APRT_TRY(reader.hash(0, end, hash));
-  file = {name, reader.size(), hash.value()};
+  manifest.files.push_back({name, reader.size(), hash.value()});
   return Status::success();
 }
 
@@ -74,7 +78,8 @@ static std::string manifestText(const CheckpointManifest &manifest) {
     json["best"] = {{"metric", best->metric},
                     {"step", best->step},
                     {"value", best->value},
-                    {"worse", best->worse}};
+                    {"worse", best->worse},
+                    {"shards", formatHash(best->shards)}};
   if (const std::optional<DataPlace> &data = manifest.place.data) {
     json["data"] = {{"epoch", data->epoch},
                     {"row", data->row},
@@ -85,6 +90,8 @@ static std::string manifestText(const CheckpointManifest &manifest) {
   }
   if (!manifest.place.iterable.empty())
     json["iterable"] = manifest.place.iterable;
+  if (!manifest.notFinite.empty())
+    json["not_finite"] = manifest.notFinite;
   for (const CheckpointManifest::File &file : manifest.files)
     json["files"].push_back({{"name", file.name},
                              {"bytes", file.bytes},
@@ -96,9 +103,12 @@ static std::string manifestText(const CheckpointManifest &manifest) {
 
 Status writeManifest(const std::string &folder,
                      const std::vector<std::string> &names,
-                     CheckpointManifest manifest) {
+                     CheckpointManifest &manifest) {
   for (const std::string &name : names)
-    APRT_TRY(describeFile(folder, name, manifest.files.emplace_back()));
+    APRT_TRY(addFile(folder, name, manifest));
+  std::vector<std::string> &keys = manifest.notFinite;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   return writeWhole(folder + "/" + manifestName, manifestText(manifest),
                     /*isDurable=*/true);
 }
@@ -134,6 +144,17 @@ static DataPlace parseDataPlace(const JsonReader &json) {
   return place;
 }
 
+static BestPlace parseBest(const JsonReader &json) {
+  BestPlace best{json.member("metric").string(),
+                 json.member("step").integer(0, INT64_MAX),
+                 json.member("value").number(),
+                 json.member("worse").integer(0, INT64_MAX)};
+  JsonReader shards = json.member("shards", /*optional=*/true);
+  if (!shards.isNull() && !parseHash(shards.string(), best.shards))
+    json.fail("has a bad hash");
+  return best;
+}
+
 static Status parseManifest(const std::string &text,
                             CheckpointManifest &manifest) {
   nlohmann::json value =
@@ -159,13 +180,14 @@ static Status parseManifest(const std::string &text,
   if (JsonReader data = json.member("data", /*optional=*/true); !data.isNull())
     manifest.place.data = parseDataPlace(data);
   if (JsonReader best = json.member("best", /*optional=*/true); !best.isNull())
-    manifest.place.best = {best.member("metric").string(),
-                           best.member("step").integer(0, INT64_MAX),
-                           best.member("value").number(),
-                           best.member("worse").integer(0, INT64_MAX)};
+    manifest.place.best = parseBest(best);
   if (JsonReader text = json.member("iterable", /*optional=*/true);
       !text.isNull())
     manifest.place.iterable = text.string();
+  if (JsonReader keys = json.member("not_finite", /*optional=*/true);
+      !keys.isNull())
+    for (const JsonReader &key : keys.elements())
+      manifest.notFinite.push_back(key.string());
   for (const JsonReader &file : json.member("files").elements()) {
     CheckpointManifest::File &to = manifest.files.emplace_back();
     to.name = file.member("name").string();
@@ -176,6 +198,23 @@ static Status parseManifest(const std::string &text,
       file.fail("has a name that is no file of the folder");
   }
   return status;
+}
+
+/// `'model/a', 'model/b' and 3 more`
+static std::string listOf(const std::vector<std::string> &keys) {
+  constexpr size_t shown = 2;
+  std::string text;
+  for (size_t i = 0; i < keys.size() && i < shown; ++i)
+    text += (text.empty() ? "'" : ", '") + keys[i] + "'";
+  return text + (keys.size() > shown
+                     ? " and " + std::to_string(keys.size() - shown) + " more"
+                     : "");
+}
+
+std::string notFiniteText(const CheckpointManifest &manifest) {
+  return manifest.notFinite.empty()
+             ? ""
+             : "not all numbers are finite of " + listOf(manifest.notFinite);
 }
 
 Status readManifest(const std::string &folder, CheckpointManifest &manifest) {

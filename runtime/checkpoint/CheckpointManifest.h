@@ -27,7 +27,8 @@ struct BestPlace {
   std::string metric;
   int64_t step = 0; // steps that were taken then
   double value = 0;
-  int64_t worse = 0; // evaluations since then
+  int64_t worse = 0;   // evaluations since then
+  uint64_t shards = 0; // Shards::hash() of its rows; 0: not known
 };
 
 /// The position of a training in addition to its states.
@@ -52,6 +53,8 @@ struct CheckpointManifest {
   std::vector<File> files;
   TrainingPlace place;
   ProgramHashes hashes; // of the program that wrote it
+  std::vector<std::string> notFinite =
+      {}; // keys of states with NaN or infinity
 };
 
 /// Returns whether the folder is one checkpoint.
@@ -61,11 +64,15 @@ bool isCheckpoint(const std::string &folder);
 /// original lengths.
 Status readManifest(const std::string &folder, CheckpointManifest &manifest);
 
-/// Writes the manifest of the files `names` of the folder to disk. All of them
-/// must exist.
+/// Says which states of the checkpoint have NaN or infinity, as in "not all
+/// numbers are finite of 'model/a'"; "" if none has.
+std::string notFiniteText(const CheckpointManifest &manifest);
+
+/// Writes the manifest of the files `names` of the folder to disk, and adds to
+/// `manifest` what it says of the files. All of them must exist.
 Status writeManifest(const std::string &folder,
                      const std::vector<std::string> &names,
-                     CheckpointManifest manifest);
+                     CheckpointManifest &manifest);
 
 } // namespace autopar::runtime
 

@@ -138,8 +138,8 @@ std::string doubtOfHashes(const Checkpoint &checkpoint,
   std::string what = isOtherModel && isOtherRecipe ? "model and recipe are"
                      : isOtherModel                ? "the model's graph is"
                                                    : "the recipe is";
-  std::string example =
-      isOtherModel ? "another activation" : "another learning rate";
+  std::string example = isOtherModel ? "another activation"
+                                     : "another learning rate or evaluation";
   return what + " not as when the checkpoint '" + checkpoint.path() +
          "' was written (" + example +
          "?), though all its states fit: the training goes on as this program "

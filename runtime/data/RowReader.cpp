@@ -136,7 +136,7 @@ Status RowReader::check(const Input &input, const RowOrder &order,
     return status;
   int64_t row = element * elementBytes(port.dtype) / input.column->rowBytes;
   return Status::error(
-      "step " + std::to_string(step) + ", " +
+      stream.nameOf(step) + ", " +
       stream.shards.placeOf(*input.column, order.at(rows.first + row)) + ": " +
       status.message());
 }
@@ -150,7 +150,7 @@ Status RowReader::await(int64_t step, double seconds,
       changed.wait_for(lock, std::chrono::duration<double>(seconds),
                        [&] { return done > step || failure.failed(); });
   if (!isThere)
-    return Status::error("the rows of step " + std::to_string(step) +
+    return Status::error("the rows of " + stream.nameOf(step) +
                          " are not read after " + std::to_string(int(seconds)) +
                          " s; see the disk of '" + stream.shards.where() +
                          "', or give --timeout more");

@@ -45,7 +45,10 @@ Status RowStream::open(Shards opened, const Manifest &manifest,
   if (schedule.rows == 0 || schedule.stepsOf(schedule.rows) == 0)
     return Status::error(
         "'" + shards.where() + "' has " + std::to_string(schedule.rows) +
-        " rows, and a step takes " + std::to_string(schedule.batch));
+        " rows; " +
+        (schedule.keepsLast
+             ? "one at least is needed"
+             : "a step takes " + std::to_string(schedule.batch)));
   return Status::success();
 }
 
@@ -56,6 +59,11 @@ std::optional<DataPlace> RowStream::placeOf(int64_t step) const {
   return DataPlace{next.epoch, next.first, schedule.rows, seed, shards.hash()};
 }
 
+std::string RowStream::nameOf(int64_t step) const {
+  return firstStep ? "step " + std::to_string(*firstStep + step)
+                   : "the evaluation";
+}
+
 Status RowStream::resume(const DataPlace &place) {
   auto differs = [&](const std::string &what) {
     return Status::error("the checkpoint's run read other data: " + what +
@@ -63,11 +71,13 @@ Status RowStream::resume(const DataPlace &place) {
   };
   if (!isOpen())
     return differs("rows of shards, of which --data names none");
-  if (place.rows != schedule.rows || place.shards != shards.hash())
+  if (place.rows != schedule.rows)
     return differs("'" + shards.where() + "' has " +
                    std::to_string(schedule.rows) + " rows, and those had " +
-                   std::to_string(place.rows) +
-                   ", or files of other names or lengths");
+                   std::to_string(place.rows));
+  if (place.shards != shards.hash())
+    return differs("the files of '" + shards.where() +
+                   "' have as many rows, but other names, lengths or arrays");
   if (place.seed != seed)
     return differs(place.seed
                        ? "it had --shuffle " + std::to_string(*place.seed)

@@ -16,8 +16,14 @@ struct RowStream {
   Shards shards;
   std::optional<uint64_t> seed; // of the order; none: as the rows stand
   StepSchedule schedule;
+  /// The number of the first step, of which errors speak; none: the rows are of
+  /// an evaluation.
+  std::optional<int64_t> firstStep = 0;
 
   bool isOpen() const { return shards.rows() > 0; }
+  /// Names a step in an error, as in "step 3"; `step` counts from the run's
+  /// first one.
+  std::string nameOf(int64_t step) const;
   /// Returns the position in the data before a step, for a checkpoint. It is
   /// nullopt if there are no shards.
   std::optional<DataPlace> placeOf(int64_t step) const;

@@ -55,9 +55,10 @@ Status Session::resume(size_t entry, const std::string &path,
   for (const std::string &role : ignoring)
     APRT_TRY(leaveOutRole(checkpoint, role));
   APRT_TRY(checkStates(checkpoint, manifest(entry)));
-  if (std::string doubt = doubtOfHashes(checkpoint, manifest(entry));
-      !doubt.empty())
-    notes.push_back(doubt);
+  for (std::string doubt :
+       {doubtOfHashes(checkpoint, manifest(entry)), doubtOfNumbers(checkpoint)})
+    if (!doubt.empty())
+      notes.push_back(std::move(doubt));
   for (size_t i = 0; i < states(entry).size(); ++i) {
     StateBlock whole = wholeOf(*states(entry)[i].entry);
     if (checkpoint.isLeftOut(whole.key))

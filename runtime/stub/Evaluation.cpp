@@ -130,7 +130,7 @@ RunEvaluation::Verdict BestEvaluation::judge(const std::vector<double> &values,
       isSound && (!best || (metric.isHigherBetter ? value > best->value
                                                   : value < best->value));
   if (isBest)
-    best = {metric.name, steps, value, 0};
+    best = {metric.name, steps, value, 0, rows};
   else if (best && isDue)
     ++best->worse;
   RunEvaluation::Verdict verdict;

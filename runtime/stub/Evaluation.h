@@ -84,9 +84,11 @@ private:
 /// The best evaluation so far.
 class BestEvaluation {
 public:
-  /// `place` is the best evaluation of the runs before.
-  BestEvaluation(const Evaluation &about, std::optional<BestPlace> place)
-      : about(about), best(std::move(place)) {}
+  /// `place` is the best evaluation of the runs before; `rows` is the
+  /// Shards::hash() of what is evaluated.
+  BestEvaluation(const Evaluation &about, std::optional<BestPlace> place,
+                 uint64_t rows)
+      : about(about), best(std::move(place)), rows(rows) {}
 
   /// Judges an evaluation after `steps` steps. An evaluation that is not due,
   /// at the end of a run, may be the best, but it does not count towards the
@@ -99,6 +101,7 @@ public:
 private:
   const Evaluation &about;
   std::optional<BestPlace> best;
+  const uint64_t rows;
 };
 
 } // namespace autopar::runtime

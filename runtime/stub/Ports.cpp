@@ -279,6 +279,7 @@ Status loadEvaluationRows(const Manifest &manifest, const std::string &argument,
       return Status::error("'" + argument + "' has no array '" + port.name +
                            "', an input of the evaluation; its inputs: " +
                            listPorts(manifest.inputs));
+  rows.firstStep = std::nullopt;
   return rows.open(std::move(shards), manifest, /*shuffle=*/std::nullopt);
 }
 

@@ -27,7 +27,8 @@ public:
                                         &run.evaluation->program.manifest},
           worldRank);
       evaluation.emplace(*run.evaluation, worldRank, *common);
-      best.emplace(run.evaluation->about(), run.checkpoints.bestPlace());
+      uint64_t rows = run.evaluation->rows.shards.hash();
+      best.emplace(run.evaluation->about(), run.checkpoints.bestOn(rows), rows);
     }
     rank.emplace(run, worldRank, common ? &*common : nullptr);
   }
@@ -154,7 +155,9 @@ Status RankMain::evaluate(bool &ends) {
   if (worldRank == 0) {
     RunEvaluation::Verdict &verdict = run.evaluation->verdict();
     verdict = best->judge(values, all, evaluatesAt(record.steps));
-    log.addEvaluation(all, values, monotonicSeconds() - start, verdict.isBest);
+    // An evaluation without a step before it is not kept.
+    log.addEvaluation(all, values, monotonicSeconds() - start,
+                      verdict.isBest && record.steps > 0);
   }
   APRT_TRY(meet(/*withDeadline=*/true));
   ends |= run.evaluation->verdict().ends;

@@ -111,9 +111,9 @@ static std::vector<ArrayView> withoutStates(const Manifest &manifest,
 /// Returns the path for averages beside the file of the parameters:
 /// `final.average.safetensors`.
 static std::string averagePath(const std::string &final) {
-  size_t name = final.rfind('/') == std::string::npos ? 0 : final.rfind('/');
-  size_t dot = final.rfind('.');
-  bool hasExtension = dot != std::string::npos && dot > name + 1;
+  size_t slash = final.rfind('/'), dot = final.rfind('.');
+  size_t name = slash == std::string::npos ? 0 : slash + 1;
+  bool hasExtension = dot != std::string::npos && dot > name;
   return std::string(final).insert(hasExtension ? dot : final.size(),
                                    ".average");
 }

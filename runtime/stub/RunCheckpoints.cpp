@@ -101,22 +101,45 @@ std::string RunCheckpoints::goesOn(const Options &options) const {
               : "";
 }
 
-std::string RunCheckpoints::doubt(const Manifest &program) const {
-  return from ? doubtOfHashes(*from, program) : "";
+std::optional<BestPlace> RunCheckpoints::bestOn(uint64_t rows) const {
+  std::optional<BestPlace> best =
+      from ? from->about().place.best : std::nullopt;
+  bool isOther = best && best->shards != 0 && best->shards != rows;
+  return isOther ? std::nullopt : best;
 }
 
-/// Resumes the rows. They begin at the first one if the data of the checkpoint
-/// were arrays of all steps.
+void RunCheckpoints::checkBest(uint64_t rows,
+                               std::vector<std::string> &doubts) const {
+  if (from && from->about().place.best && !bestOn(rows))
+    doubts.push_back("--evaluation-data has other rows than those of which '" +
+                     from->path() +
+                     "' knows the best evaluation: the best one and the "
+                     "patience begin anew");
+}
+
+/// Resumes the rows. They begin at the first one if the run that wrote the
+/// checkpoint read arrays of all steps, or a Trainer's data.
 static Status resumeRows(const Checkpoint &from, const Options &options,
-                         RowStream &rows) {
+                         RowStream &rows, std::vector<std::string> &doubts) {
   const std::optional<DataPlace> &place = from.about().place.data;
   bool isIgnored = std::count(options.ignoring.begin(), options.ignoring.end(),
                               kDataRole) > 0;
-  return place && !isIgnored ? rows.resume(*place) : Status::success();
+  if (isIgnored)
+    return Status::success();
+  if (place)
+    return rows.resume(*place);
+  if (rows.isOpen() && from.step() > 0)
+    doubts.push_back("the checkpoint '" + from.path() +
+                     "' has no position in the rows of --data, for its run "
+                     "read no shards: rows are read from the first one on. "
+                     "--resume-ignoring data says that this is meant");
+  return Status::success();
 }
 
 Status RunCheckpoints::check(const Manifest &program, const Options &options,
-                             RowStream &rows) {
+                             RowStream &rows,
+                             std::vector<std::string> &doubts) {
+  rows.firstStep = options.firstStep;
   if (!from && !to)
     return Status::success();
   if (!program.trains())
@@ -130,7 +153,11 @@ Status RunCheckpoints::check(const Manifest &program, const Options &options,
   for (const std::string &role : options.ignoring)
     from->leaveOut(role + "/");
   APRT_TRY(checkStates(*from, program));
-  return resumeRows(*from, options, rows);
+  for (std::string doubt :
+       {doubtOfHashes(*from, program), doubtOfNumbers(*from)})
+    if (!doubt.empty())
+      doubts.push_back(std::move(doubt));
+  return resumeRows(*from, options, rows, doubts);
 }
 
 } // namespace autopar::runtime

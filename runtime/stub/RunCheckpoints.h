@@ -24,24 +24,23 @@ public:
   /// folder and opened the checkpoint of `step`, or none if it is -1.
   Status follow(Options &options, int64_t step);
   /// Checks that the program can resume and be saved. The same holds for
-  /// `rows`, at the position of the checkpoint's run.
-  Status check(const Manifest &program, const Options &options,
-               RowStream &rows);
+  /// `rows`, at the position of the checkpoint's run. `doubts` says what of the
+  /// checkpoint is not as a run that resumes expects it: it is of another model
+  /// or recipe, has states that are not finite, or no position in the rows.
+  Status check(const Manifest &program, const Options &options, RowStream &rows,
+               std::vector<std::string> &doubts);
   /// Returns a message about the point at which the run resumes, or "" if it
   /// begins.
   std::string goesOn(const Options &options) const;
-  /// Returns a warning if the program was compiled from another model or recipe
-  /// than the one that wrote the checkpoint. It is "" otherwise, or if the run
-  /// begins.
-  std::string doubt(const Manifest &program) const;
 
   /// Returns the checkpoint, or null if the run begins.
   const Checkpoint *resumed() const { return from ? &*from : nullptr; }
-  /// Returns the best evaluation of the runs before, or nullopt without a
-  /// checkpoint.
-  std::optional<BestPlace> bestPlace() const {
-    return from ? from->about().place.best : std::nullopt;
-  }
+  /// Returns the best evaluation of the runs before, on the rows whose
+  /// Shards::hash() is `rows`; nullopt if there is none.
+  std::optional<BestPlace> bestOn(uint64_t rows) const;
+  /// Warns if the best evaluation of the runs before was on other rows, with
+  /// which those of this run cannot be compared.
+  void checkBest(uint64_t rows, std::vector<std::string> &doubts) const;
   /// Returns the folder, or null if nothing is saved.
   const CheckpointFolder *folder() const { return to.get(); }
   CheckpointBoard board; // made with the run, where something is saved

@@ -4,6 +4,7 @@
 
 #include "../core/Futex.h"
 #include "../files/OutputFile.h"
+#include "../files/Text.h"
 #include "RunOrigin.h"
 
 #include <algorithm>
@@ -20,21 +21,58 @@
 
 namespace autopar::runtime {
 
-/// Returns the bytes of the lines of the steps before `first`. The log of a
-/// resumed run is truncated there.
-static int64_t endOfSteps(const std::string &path, int64_t first) {
+namespace {
+/// The lines of an existing log that a run keeps.
+struct KeptLines {
+  int64_t bytes = 0;
+  int64_t last = -1;  // step of the last one
+  bool isLog = true;  // the file is empty, or its first line is of a step
+  bool isAll = false; // no line follows them
+};
+} // namespace
+
+/// Returns the step of a line, or -1 if it is no line of a log.
+static int64_t stepOf(const std::string &line) {
+  nlohmann::json value =
+      nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  auto step = value.is_object() ? value.find("step") : value.end();
+  return step != value.end() && step->is_number_integer() ? step->get<int64_t>()
+                                                          : -1;
+}
+
+/// Returns the lines of the steps before `first`. The log of a resumed run is
+/// truncated after them.
+static KeptLines linesBefore(const std::string &path, int64_t first) {
   std::ifstream log(path);
-  int64_t end = 0;
-  for (std::string line; first > 0 && std::getline(log, line) && !log.eof();) {
-    nlohmann::json value =
-        nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-    auto step = value.is_object() ? value.find("step") : value.end();
-    if (step == value.end() || !step->is_number_integer() ||
-        step->get<int64_t>() >= first)
-      break;
-    end += int64_t(line.size()) + 1;
+  KeptLines kept;
+  std::string line;
+  for (bool isFirst = true; std::getline(log, line); isFirst = false) {
+    int64_t step = stepOf(line);
+    if (isFirst)
+      kept.isLog = step >= 0;
+    if (step < 0 || step >= first || log.eof())
+      return kept;
+    kept.bytes += int64_t(line.size()) + 1;
+    kept.last = step;
   }
-  return end;
+  kept.isAll = true;
+  return kept;
+}
+
+/// Tells how the lines that a resumed run keeps differ from those of the steps
+/// before it.
+static void tellKept(const std::string &path, int64_t first,
+                     const KeptLines &kept) {
+  std::string about = printable("--log " + path);
+  if (first > 0 && !kept.isAll)
+    std::fprintf(stderr, "note: %s: the lines from step %lld on are removed\n",
+                 about.c_str(), static_cast<long long>(first));
+  if (kept.last >= 0 && kept.last + 1 < first)
+    std::fprintf(stderr,
+                 "warning: %s: its last line is of step %lld, and the run goes "
+                 "on with step %lld: the lines between them are missing\n",
+                 about.c_str(), static_cast<long long>(kept.last),
+                 static_cast<long long>(first));
 }
 
 /// Opens the log. A plain file is locked, and it is an error if another run
@@ -55,7 +93,15 @@ static Status openLog(const std::string &path, int64_t first, int &file,
     return fail("another run is writing this file; give each run a log of its "
                 "own");
   }
-  end = isRegular ? endOfSteps(path, first) : 0;
+  KeptLines kept = isRegular ? linesBefore(path, first) : KeptLines();
+  if (!kept.isLog) {
+    close(fd);
+    return fail("the file is no log of a training, for its first line has no "
+                "step; remove it, or name another file");
+  }
+  if (isRegular)
+    tellKept(path, first, kept);
+  end = kept.bytes;
   if (isRegular && (ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) < 0)) {
     Status failed = fail(std::strerror(errno));
     close(fd);

@@ -2,7 +2,7 @@
 
 #include "TrainingOutcome.h"
 
-#include "../core/DataType.h"
+#include "../core/Finite.h"
 #include "../core/Hyperparameters.h"
 #include "../files/OutputFile.h"
 
@@ -42,31 +42,14 @@ static StepCounts countSteps(const Run &run) {
   return counts;
 }
 
-/// Returns whether any element is NaN or positive infinity. Negative infinity
-/// is allowed, because masks contain it.
-static bool isNotFinite(const RunResult &result) {
-  bool found = false;
-  visitDtype(result.port->dtype, [&](auto element) {
-    using Type = decltype(element);
-    auto *at = static_cast<const Type *>(
-        static_cast<const void *>(result.tensor.data()));
-    int64_t count = result.port->globalBytes / int64_t(sizeof(Type));
-    if constexpr (!std::is_integral_v<Type>)
-      for (int64_t i = 0; i < count && !found; ++i) {
-        double value = double(Element<Type>::load(at[i]));
-        found = !std::isfinite(value) && !(value < 0);
-      }
-  });
-  return found;
-}
-
 /// Lists the parameters that are not finite, such as `'w', 'b' and 3 more`.
 static std::string notFiniteParameters(const Run &run) {
   std::string text;
   int64_t more = 0;
   for (const RunResult &result : run.results) {
     if (result.when != RunResult::AtEnd || !result.wanted ||
-        !isNotFinite(result))
+        !hasNotFinite(result.port->dtype, result.tensor.data(),
+                      result.port->globalBytes))
       continue;
     if (more > 0 || text.size() > 100)
       ++more;

@@ -117,8 +117,12 @@ static Status findEvaluation(const std::vector<Program> &programs,
   if (!found)
     return options.evaluationData.empty()
                ? Status::success()
-               : Status::error("--evaluation-data is of a training whose "
-                               "recipe has an 'evaluation'");
+               : Status::error(trains
+                                   ? "--evaluation-data is of a training whose "
+                                     "recipe has an 'evaluation'"
+                                   : "--evaluation-data is of a training; with "
+                                     "--entry evaluate the rows are inputs: "
+                                     "--inputs");
   if (options.evaluationData.empty())
     options.evaluationData = programs[*found].manifest.evaluation->data;
   bool hasSteps = options.steps > 0 || options.firstStep > 0;
@@ -225,8 +229,11 @@ static Status readInputs(std::vector<Program> &programs, Program &program,
 
 /// A training that its evaluations have ended takes no more steps.
 static void keepEnd(Run &run, Options &options) {
-  std::optional<BestPlace> best = run.checkpoints.bestPlace();
-  int64_t patience = run.evaluation ? run.evaluation->about().patience : 0;
+  if (!run.evaluation)
+    return;
+  std::optional<BestPlace> best =
+      run.checkpoints.bestOn(run.evaluation->rows.shards.hash());
+  int64_t patience = run.evaluation->about().patience;
   if (!best || patience == 0 || best->worse < patience)
     return;
   options.steps = options.repeat = 0;
@@ -259,13 +266,16 @@ static Status prepare(Program &program, Run &run, Options &options,
   doing = "reading the inputs";
   APRT_TRY(readInputs(programs, program, run, options));
   APRT_TRY(setHyperparameters(options.hyperparameters, program.manifest));
-  APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows));
+  std::vector<std::string> doubts;
+  APRT_TRY(run.checkpoints.check(program.manifest, options, run.rows, doubts));
   if (std::string text = run.checkpoints.goesOn(options);
       !text.empty() && run.place.rank == 0)
     std::fprintf(stderr, "note: %s\n", printable(text).c_str());
-  if (std::string text = run.checkpoints.doubt(program.manifest);
-      !text.empty() && run.place.rank == 0)
-    warn(text);
+  if (run.evaluation)
+    run.checkpoints.checkBest(run.evaluation->rows.shards.hash(), doubts);
+  if (run.place.rank == 0)
+    for (const std::string &doubt : doubts)
+      warn(doubt);
   keepEnd(run, options);
   tellRows(run);
   APRT_TRY(checkResults(program.manifest, options));

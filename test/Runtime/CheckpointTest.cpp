@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <memory>
 
 using namespace autopar::runtime;
@@ -197,6 +199,52 @@ TEST(Checkpoint, KeepsTheNewestAndReplacesOneOfTheSameStep) {
   EXPECT_EQ(folder.steps(), (std::vector<int64_t>{10, 3}));
   Checkpoint checkpoint;
   EXPECT_TRUE(checkpoint.open(folder.folderOf(3), /*readsAll=*/false).ok());
+}
+
+/// Saves a state of these numbers, and keeps one checkpoint.
+void saveNumbers(const CheckpointFolder &folder, int64_t step,
+                 const std::vector<float> &numbers) {
+  std::vector<int64_t> shape{int64_t(numbers.size())};
+  FileImage image;
+  ASSERT_TRUE(
+      image.create({{"model/w", APRT_F32, shape, shape, {0}, shape}}).ok());
+  std::memcpy(image.of(0), numbers.data(), numbers.size() * sizeof(float));
+  std::string file;
+  ASSERT_TRUE(folder.fileOfRank(step, 0, file).ok());
+  ASSERT_TRUE(image.write(file).ok());
+  CheckpointManifest manifest;
+  manifest.step = step;
+  ASSERT_TRUE(folder.finish(step, 1, manifest, /*keep=*/1).ok());
+}
+
+/// States with NaN do not displace the last ones that are finite.
+TEST(Checkpoint, KeepsTheNewestThatIsFinite) {
+  TemporaryFolder temporary;
+  CheckpointFolder folder(temporary.path("run"));
+  ASSERT_TRUE(folder.lock().ok());
+  float infinity = std::numeric_limits<float>::infinity();
+  saveNumbers(folder, 1, {1, 2});
+  saveNumbers(folder, 2, {1, -infinity}); // as in a mask
+  saveNumbers(folder, 3, {std::nanf(""), 2});
+  saveNumbers(folder, 4, {1, infinity});
+  EXPECT_EQ(folder.steps(), (std::vector<int64_t>{4, 2}));
+  Checkpoint checkpoint;
+  std::vector<std::string> doubts;
+  ASSERT_TRUE(openCheckpoint(temporary.path("run"), /*readsAll=*/true,
+                             checkpoint, doubts)
+                  .ok());
+  EXPECT_EQ(checkpoint.about().notFinite,
+            (std::vector<std::string>{"model/w"}));
+  EXPECT_EQ(doubtOfNumbers(checkpoint),
+            "in the checkpoint '" + folder.folderOf(4) +
+                "' not all numbers are finite of 'model/w'; '" +
+                folder.folderOf(2) +
+                "' is the newest before it with only finite numbers");
+  ASSERT_TRUE(
+      openCheckpoint(folder.folderOf(2), true, checkpoint, doubts).ok());
+  EXPECT_EQ(doubtOfNumbers(checkpoint), "");
+  saveNumbers(folder, 5, {1, 2});
+  EXPECT_EQ(folder.steps(), (std::vector<int64_t>{5}));
 }
 
 TEST(Checkpoint, FolderInUseIsRefusedAndHalfWrittenOnesGo) {

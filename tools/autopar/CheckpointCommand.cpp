@@ -19,8 +19,11 @@ Status openWhole(const std::string &path, Checkpoint &checkpoint,
                  std::vector<std::string> &doubts) {
   Status status =
       runtime::openCheckpoint(path, /*readsAll=*/false, checkpoint, doubts);
+  std::string notFinite = status.ok() ? doubtOfNumbers(checkpoint) : "";
   for (const std::string &doubt : doubts)
     errs() << "autopar: warning: " << printable(doubt) << "\n";
+  if (!notFinite.empty())
+    errs() << "autopar: warning: " << printable(notFinite) << "\n";
   return status;
 }
 
@@ -178,6 +181,14 @@ int diff(const Checkpoint &one, const Checkpoint &other) {
 int run(StringRef verb, const CheckpointOptions &options) {
   if (options.place.empty())
     return complain("checkpoint " + verb + ": no folder given");
+  if (!options.against.empty() && verb != "diff")
+    return complain("checkpoint " + verb +
+                    ": --against is an option of checkpoint diff");
+  if (verb != "export" &&
+      (!options.output.empty() || !options.model.empty() || options.averages))
+    return complain("checkpoint " + verb +
+                    ": -o, --model and --averages are options of checkpoint "
+                    "export");
   if (verb == "export")
     return exportTensors(options);
   if (sys::fs::is_regular_file(options.place))
@@ -204,7 +215,10 @@ int run(StringRef verb, const CheckpointOptions &options) {
 } // namespace
 
 int checkpointCommand(ArrayRef<const char *> arguments) {
-  StringRef verb = arguments.empty() ? "--help" : arguments.front();
+  if (arguments.empty())
+    return complain("checkpoint: write one of inspect, verify, export, diff, "
+                    "and the folder of a checkpoint; --help tells more");
+  StringRef verb = arguments.front();
   bool isVerb = is_contained(kVerbs, verb);
   if (!isVerb && verb != "--help" && verb != "-h")
     return complain("checkpoint " + verb +

@@ -236,6 +236,12 @@ Error checkRequest(const CheckpointOptions &options) {
     return error("checkpoint export: '" + options.place +
                  "' is a file of tensors already; add --model with the ONNX "
                  "model that was trained, of which -o becomes a copy");
+  if (options.model.empty() && !output.ends_with(".safetensors") &&
+      sys::path::has_extension(output))
+    return error(
+        "checkpoint export: -o " + output +
+        ": tensors are written as safetensors; name it .safetensors, "
+        "which safetensors.torch.load_file and safetensors.numpy read");
   if (!options.model.empty() && output.ends_with(".safetensors"))
     return error("checkpoint export: with --model a copy of the model is "
                  "written; name it .onnx, or leave --model out");

@@ -79,19 +79,24 @@ Error RankChoice::prepare(ArrayRef<std::string> command) {
   if (given > 0 && given < leastRanks)
     return createStringError("--ranks " + asked + " is below --min-ranks " +
                              Twine(leastRanks));
+  if (!shrinks && leastRanks <= 1)
+    return Error::success();
+  if (Error error = readNumbers(command.front())) {
+    if (shrinks)
+      return error;
+    consumeError(std::move(error)); // a script cannot be asked
+  }
+  if (!numbers.empty() && *numbers.begin() < leastRanks)
+    return createStringError("the program was compiled for at most " +
+                             countOf(*numbers.begin()) +
+                             ", and --min-ranks is " + Twine(leastRanks));
   if (!shrinks)
     return Error::success();
-  if (Error error = readNumbers(command.front()))
-    return error;
   if (numbers.size() < 2)
     return createStringError(
         "--shrink takes fewer ranks, but the program was compiled for one "
         "number of them: compile it with --ranks 4,3,2,1");
   ranks = given > 0 ? given : *numbers.begin(); // the most
-  if (ranks < leastRanks)
-    return createStringError("the program was compiled for at most " +
-                             countOf(ranks) + ", and --min-ranks is " +
-                             Twine(leastRanks));
   return Error::success();
 }
 
