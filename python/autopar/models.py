@@ -1,11 +1,14 @@
 """Writes models with seeded random weights: `python -m autopar.models gpt2 DIR`.
 
 Each maker writes DIR/model.onnx (weights of a megabyte or more beside it in weights.bin) and DIR/inputs.npz. The contents
-depend only on the arguments: weights are drawn by numpy's PCG64, seeded by the tensor's name. With --no-weights the model
-names a weights.bin that is not written: `autopar plan` needs none, however large the model is.
+depend only on the arguments: weights are drawn by numpy's PCG64, seeded by the tensor's name. The model's metadata list the
+weights as parameters, so that a training changes these and no mask or scale. With --no-weights the model names a weights.bin
+that is not written: `autopar plan` needs none, however large the model is.
 """
 
 import argparse
+import inspect
+import json
 import math
 import os
 import zlib
@@ -14,8 +17,16 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from .export import TRAINED
+
 OPSET = 20
 EXTERNAL = 1 << 20  # bytes from which a weight is stored outside the model file
+
+
+def require(holds, text):
+    """What a maker's sizes must be, as an error for who gave them."""
+    if not holds:
+        raise ValueError(text)
 
 
 def draw(name, shape, scale):
@@ -30,12 +41,14 @@ class Builder:
 
     def __init__(self):
         self.nodes, self.initializers, self.count, self.absent = [], [], 0, 0
+        self.parameters = []  # the names of the initializers that a training changes
 
     def constant(self, name, array):
         self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
     def weight(self, name, *shape, scale=0.02):
+        self.parameters.append(name)
         if self.draws_weights:
             return self.constant(name, draw(name, shape, scale))
         tensor = TensorProto(name=name, dims=shape, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
@@ -47,6 +60,7 @@ class Builder:
         return name
 
     def norm_scale(self, name, size):
+        self.parameters.append(name)
         return self.constant(name, 1 + draw(name, (size,), 0.02))
 
     def node(self, op, *inputs, **attributes):
@@ -66,6 +80,7 @@ class Builder:
         info = [[helper.make_tensor_value_info(*v) for v in values] for values in (inputs, outputs)]
         graph = helper.make_graph(self.nodes, "model", *info, self.initializers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+        helper.set_model_props(model, {TRAINED: json.dumps(self.parameters)})
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, "model.onnx")
         for stale in (path, os.path.join(folder, "weights.bin")):
@@ -142,6 +157,8 @@ def separable(folder, batch=4, channels=32, size=32, classes=10, layers=4):
 
 def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabulary=50257, positions=1024):
     """GPT-2 (Radford et al. 2019); the defaults are the 124M model. Input: token ids; output: logits."""
+    require(hidden % heads == 0, f"hidden={hidden} is no multiple of heads={heads}")
+    require(sequence <= positions, f"sequence={sequence} is more than positions={positions}")
     b = Builder()
     dtype = TensorProto.FLOAT
 
@@ -181,6 +198,8 @@ def gpt2(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, vocabula
 
 def llama(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, groups=4, inner=2048, vocabulary=32000):
     """Llama (Touvron et al. 2023) with grouped queries: RMSNormalization, rotary positions, SwiGLU. Token ids to logits."""
+    require(hidden % (2 * heads) == 0, f"hidden={hidden} is no multiple of 2 * heads, which is {2 * heads}")
+    require(heads % groups == 0, f"heads={heads} is no multiple of groups={groups}")
     b = Builder()
     size = hidden // heads
 
@@ -239,15 +258,43 @@ def llama(folder, batch=4, sequence=64, layers=12, hidden=768, heads=12, groups=
 MAKERS = {"matmul": matmul, "mlp": mlp, "convnet": convnet, "separable": separable, "gpt2": gpt2, "llama": llama}
 
 
+def sizes_of(maker):
+    """The maker's sizes and their defaults, in its order: numbers, or a tuple of them."""
+    return {name: parameter.default for name, parameter in list(inspect.signature(maker).parameters.items())[1:]}
+
+
+def size_text(sizes):
+    return " ".join(f"{key}={','.join(map(str, size)) if isinstance(size, tuple) else size}" for key, size in sizes.items())
+
+
+def read_sizes(name, options):
+    """The sizes that options such as `layers=4` or `sizes=64,32,10` give; a ValueError says what the maker takes."""
+    known, read = sizes_of(MAKERS[name]), {}
+    for option in options:
+        key, equals, value = option.partition("=")
+        require(key in known and equals, f"{name} has no size {key!r}" if equals else f"{option!r} is no KEY=SIZE")
+        numbers = value.split(",")
+        require(all(number.isdecimal() and int(number) > 0 for number in numbers), f"{option}: a size is a whole number of 1 or more")
+        is_list = isinstance(known[key], tuple)
+        require(len(numbers) > 1 if is_list else len(numbers) == 1, f"{option}: {key} is {'a list of two numbers or more' if is_list else 'one number'}")
+        read[key] = tuple(map(int, numbers)) if is_list else int(value)
+    return read
+
+
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    lines = [f"  {name:<10} {inspect.getdoc(maker)}\n  {'':<10} {size_text(sizes_of(maker))}" for name, maker in MAKERS.items()]
+    arguments = argparse.ArgumentParser(prog="python -m autopar.models", description=__doc__, epilog="models and their sizes, with the defaults:\n" + "\n".join(lines),
+                                        formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("name", choices=sorted(MAKERS))
     arguments.add_argument("folder")
-    arguments.add_argument("options", nargs="*", metavar="KEY=INT", help="sizes, e.g. batch=2 layers=4 (see the maker's arguments)")
+    arguments.add_argument("options", nargs="*", metavar="KEY=SIZE", help="sizes other than the defaults, such as batch=2 layers=4")
     arguments.add_argument("--no-weights", action="store_true", help="name the weights' file, but do not write it")
     options = arguments.parse_intermixed_args()
     Builder.draws_weights = not options.no_weights
-    MAKERS[options.name](options.folder, **{k: int(v) for k, v in (o.split("=") for o in options.options)})
+    try:
+        MAKERS[options.name](options.folder, **read_sizes(options.name, options.options))
+    except ValueError as error:
+        arguments.error(f"{error}; the sizes of {options.name}, with their defaults: {size_text(sizes_of(MAKERS[options.name]))}")
 
 
 if __name__ == "__main__":
