@@ -36,10 +36,21 @@ def text(name, value) -> Optional[str]:
 
 def path(name, value) -> bytes:
     """The path's bytes for the library, which would read a path with a null character up to that only."""
-    encoded = os.fsencode(value)
+    try:
+        encoded = os.fsencode(value)
+    except TypeError:
+        raise AutoparError(f"{name} is {value!r}, but must be a path") from None
     if b"\0" in encoded:
         raise AutoparError(f"{name} is {value!r}, which has a null character")
     return encoded
+
+
+def batches(what, given) -> None:
+    """An error where `given` is no iterable of batches. It is not iterated here, for a DataLoader starts its workers then."""
+    if isinstance(given, Mapping):
+        raise AutoparError(f"{what} of one batch: give a list of batches, [batch]")
+    if not hasattr(given, "__iter__") and not hasattr(given, "__getitem__"):
+        raise AutoparError(f"{what} of a {type(given).__name__}: give a list or another iterable of batches, dicts of arrays by the names of the inputs")
 
 
 def output_names(wanted: Iterable[str]) -> List[str]:

@@ -261,9 +261,9 @@ class Session:
     def save(self, folder, step: int, *, keep: Optional[int] = None, entry: Optional[str] = None, iterable: str = "") -> None:
         """Saves all states of an entry (the first) as the checkpoint of `step` into a folder of checkpoints (docs/Checkpoints.md); of older ones the newest `keep` stay.
         `iterable`: a text, the place of the data, which `resumed_iterable` gives back after a resume."""
-        if keep is not None and keep < 1:
-            raise AutoparError(f"keep is {keep}, but must be 1 or more, or None for all")
-        self._between_steps(self._library.autopar_session_save_with_iterable, self._of(entry).handle, os.fsencode(folder), int(step), int(keep or 0), iterable.encode())
+        kept = 0 if keep is None else _check.whole("keep", keep, 1)
+        self._between_steps(self._library.autopar_session_save_with_iterable, self._of(entry).handle, _check.path("folder", folder), _check.whole("step", step, 0), kept,
+                            iterable.encode())
 
     def resumed_iterable(self) -> str:
         """The text that the checkpoint has from which the session last went on; "" if it has none."""
@@ -276,7 +276,7 @@ class Session:
         if isinstance(ignoring, str):
             ignoring = [ignoring]
         step, notes = ctypes.c_int64(), ctypes.c_char_p()
-        self._between_steps(self._library.autopar_session_resume_ignoring, self._of(entry).handle, os.fsencode(path), ",".join(ignoring).encode(), ctypes.byref(step),
+        self._between_steps(self._library.autopar_session_resume_ignoring, self._of(entry).handle, _check.path("path", path), ",".join(ignoring).encode(), ctypes.byref(step),
                             ctypes.byref(notes))
         for note in (notes.value or b"").decode().splitlines():
             warnings.warn(note, stacklevel=2)

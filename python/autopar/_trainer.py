@@ -8,6 +8,7 @@ from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Optional
 
 import numpy as np
 
+from . import _check
 from ._hyperparameters import Hyperparameters
 from ._place import place_of, restore, takes_place
 from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
@@ -64,6 +65,7 @@ class Trainer:
         #: The iterable that steps read; and what the checkpoint says of its place from which the trainer went on, until an iterable has taken it ("": nothing; None: no
         #: iterable is to take it).
         self._data, self._place = None, None
+        self._told_of_no_place = False
 
     @property
     def parameters(self):
@@ -88,13 +90,22 @@ class Trainer:
         return Step(number, values["loss"], values.get("grad_norm"), values.get("learning_rate"), bool(values.get("skipped", 0)))
 
     def evaluate(self, feeds: Mapping[str, object]) -> Dict[str, np.ndarray]:
-        """The model's outputs in inference, with the parameters and running statistics as the last step left them: dropout is off."""
+        """The model's outputs in inference, with the parameters and running statistics as the last step left them: dropout is off. With an `evaluation` in the recipe,
+        whose metrics read labels, `feeds` need the labels, too; zeros do, where the model does not read them."""
         if len(self.session.entries) == 1:
             raise AutoparError("the trainer was made without evaluate=True: it trains alone")
         entry = self.session.entries[1]
+        self._check_evaluated(feeds, entry)
         feeds, rows = _padded(feeds, entry)
         outputs = self.session.run(feeds, [info.name for info in entry.outputs if info.role == "model"], entry=entry.name)
         return {name: array[:rows] if array.shape[:1] == (_rows(entry),) else array for name, array in outputs.items()}
+
+    def _check_evaluated(self, feeds, entry):
+        """An error where `feeds` lack an input of an evaluation with metrics: it may be the labels."""
+        missing = [info for info in entry.inputs if isinstance(feeds, Mapping) and info.role != COUNTED_ROWS and info.name not in feeds]
+        if missing and self.session.metric_names(entry=entry.name):
+            raise AutoparError(f"input {missing[0].name!r} is missing: it is {missing[0]}. The recipe's 'evaluation' has metrics, so that an evaluation takes the labels, too. "
+                               "If you want outputs alone, give zeros for the labels (numpy.zeros(shape, dtype)), which change no output unless the model itself reads them")
 
     def metrics(self, batches: Iterable[Mapping[str, object]]) -> Dict[str, float]:
         """The metrics of the recipe's `evaluation` over all rows of the batches, which have labels, with the parameters as they are: `{"loss": 0.31, "accuracy": 0.9}`.
@@ -104,8 +115,7 @@ class Trainer:
         if not names:
             raise AutoparError("the recipe has no 'evaluation', which names metrics: {\"evaluation\": {\"metrics\": [\"loss\"]}}")
         wanted = [info.name for info in entry.outputs if info.role == "metric"]
-        if isinstance(batches, Mapping):
-            raise AutoparError("metrics of one batch: give a list of batches, [batch]")
+        _check.batches("metrics", batches)
         self.session.begin_metrics(entry=entry.name)
         count = 0
         for batch in batches:
@@ -127,6 +137,7 @@ class Trainer:
 
         Data that tell their place by `state_dict`, such as torchdata's StatefulDataLoader, have it in checkpoints (`save_checkpoint`); after `resume` they go on from
         there by `load_state_dict`."""
+        _check.batches("fit", data)
         self._restore(data)
         last = None
         for batch in data:
@@ -136,12 +147,15 @@ class Trainer:
                 callback(last)
         return last
 
-    def _restore(self, data):
-        """Gives the data the place that the checkpoint has, once."""
+    def _restore(self, data, *, needs_place=False):
+        """Gives the data the place that the checkpoint has, once. `needs_place`: the caller gave the data in order to have that done."""
         place, self._place = self._place, None
         if place and takes_place(data):
             restore(data, place)
             self._data = data
+        elif place == "" and needs_place and not takes_place(data):
+            warnings.warn("neither the checkpoint nor these data, which have no load_state_dict, have a place: they begin at their first batch. Leave out as many batches as "
+                          "resume returns: itertools.islice(data, trainer.resume(path), None)", stacklevel=3)
         elif place:
             warnings.warn("the checkpoint has the place of the data, which these cannot take, for they have no load_state_dict: they begin at their first batch", stacklevel=3)
         elif place == "" and takes_place(data):
@@ -169,6 +183,8 @@ class Trainer:
     def export_onnx(self, path, model=None, *, averages: bool = False) -> None:
         """Writes a copy of the model for inference with the parameters as they are, or with their averages, as `autopar checkpoint export --model` does
         (docs/Checkpoints.md). `model`: the model that is trained, where the trainer was not made of a path or the file has moved."""
+        if not _check.path("path", path).endswith(b".onnx"):
+            raise AutoparError(f"export_onnx writes an ONNX model: {os.fspath(path)!r} must end in .onnx")
         source = self._model if model is None else model
         if source is None:
             raise AutoparError("the trainer was made of a model in memory, which it does not keep: give it as model=")
@@ -198,7 +214,8 @@ class Trainer:
         return self.session.read_state(name, "average")
 
     def load(self, path) -> None:
-        """Reads the parameters of such a file; one that is missing there, or that the program does not train, is an error."""
+        """Reads the parameters of a file that `save` wrote; one that is missing there, or that the program does not train, is an error."""
+        _refuse_folder(path)
         read = _safetensors("load_file")
         try:
             tensors = read(os.fspath(path))
@@ -215,9 +232,13 @@ class Trainer:
 
     def save_checkpoint(self, folder, *, keep: Optional[int] = None, data=None) -> None:
         """Saves all states after the steps that were taken into a folder of checkpoints, as the executable's --checkpoint does; of older ones the newest `keep` stay.
-        `data`: the iterable that a loop of one's own reads, whose place is saved if it has a `state_dict`; `fit` knows its own."""
-        place = place_of(self._data if data is None else data) or self._place or ""
-        self.session.save(folder, self._steps, keep=keep, iterable=place)
+        `data`: the iterable that a loop of one's own reads, whose place is saved if it has a `state_dict`, and a warning says so if it has none; `fit` knows its own."""
+        place = place_of(self._data if data is None else data)
+        if data is not None and not place and not self._told_of_no_place:
+            self._told_of_no_place = True
+            warnings.warn("the data have no state_dict, so that checkpoints do not have their place: who goes on from one begins at the first batch. Leave out as many batches as "
+                          "resume returns, or give data with state_dict and load_state_dict, such as torchdata's StatefulDataLoader", stacklevel=2)
+        self.session.save(folder, self._steps, keep=keep, iterable=place or self._place or "")
 
     def resume(self, path, *, ignoring: Iterable[str] = (), data=None) -> int:
         """Goes on from a checkpoint, or the newest whole one of a folder, that the executable or a Trainer wrote, with any plan. Returns how many steps it has, of which
@@ -229,7 +250,7 @@ class Trainer:
         self._steps = self.session.resume(path, ignoring=sorted(ignored - {"data"}))
         self._data, self._place = None, None if "data" in ignored else self.session.resumed_iterable()
         if data is not None:
-            self._restore(data)
+            self._restore(data, needs_place=True)
         return self._steps
 
     def close(self) -> None:
@@ -266,6 +287,19 @@ def _padded(batch, entry):
               for name, array in batch.items()}
     padded[counted[0].name] = np.arange(size) < count
     return padded, count
+
+
+def _refuse_folder(path):
+    """Says of a folder in place of a file of parameters what it is, and what takes it, as --weights does."""
+    if not os.path.isdir(_check.path("path", path)):
+        return
+    inside, folder = os.listdir(path), os.fspath(path)
+    is_one, has_some = "manifest.json" in inside, any(name.startswith("step-") for name in inside)
+    if not is_one and not has_some:
+        raise AutoparError(f"load: {folder!r} is a folder: give the file of safetensors that save wrote")
+    kind = "a checkpoint" if is_one else "a folder of checkpoints"
+    raise AutoparError(f"load: {folder!r} is {kind}: trainer.resume({folder!r}) goes on with its training; `autopar checkpoint export {folder} -o weights.safetensors` writes its "
+                       "parameters, which load takes")
 
 
 def _rows(entry):

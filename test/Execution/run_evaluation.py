@@ -253,6 +253,9 @@ def check_trainer(tool, work):
         assert trainer.metrics(batches) == evaluations(training, "out")[-1]["evaluation"]
         scores = trainer.evaluate(batches[0])
         assert list(scores) == ["y"] and np.allclose(scores["y"], net.scores({name: trainer[name] for name in net.weights}, batches[0]["x"]), rtol=1e-4, atol=1e-5)
+        without = {"x": batches[0]["x"]}
+        expect_error(lambda: trainer.evaluate(without), "input 'labels' is missing: it is labels int64[8]", "give zeros for the labels")
+        assert np.array_equal(trainer.evaluate({**without, "labels": np.zeros(BATCH, np.int64)})["y"], scores["y"])
         assert trainer.evaluate({name: array[:3] for name, array in batches[0].items()})["y"].shape == (3, 5)
         expect_error(lambda: trainer.step({name: array[:9] for name, array in rows.items()}), "a batch has 9 rows, but the program takes 8")
         expect_error(lambda: trainer.step({name: array[:0] for name, array in rows.items()}), "a batch has 0 rows, but the program takes 8")

@@ -134,9 +134,35 @@ def check_warnings(tool, work):
         assert "does not have the place of the data" in warned(lambda: trainer.resume(without, data=batches))[0]
         trainer.resume(without)
         assert not warned(lambda: trainer.fit([batch]))
+        told = warned(lambda: [trainer.save_checkpoint(training.path("list"), data=[batch]), trainer.step(batch), trainer.save_checkpoint(training.path("list"), data=[batch])])
+        assert len(told) == 1 and "the data have no state_dict" in told[0] and "as many batches as resume returns" in told[0], told
+        told = warned(lambda: trainer.resume(training.path("list"), data=[batch]))
+        assert len(told) == 1 and "neither the checkpoint nor these data" in told[0] and "itertools.islice" in told[0], told
+        assert not warned(lambda: trainer.resume(training.path("list"), data=[batch], ignoring="data"))
         expect_error(lambda: trainer.save_checkpoint(without, data=Unknown()), "state_dict()['worker'][1] is a object, which a checkpoint cannot keep")
         expect_error(lambda: _place.restore(batches, '{"$array": ["|O", [1], ""]}'), "the place of the data in the checkpoint cannot be read")
         expect_error(lambda: _place.restore(batches, "[1"), "cannot be read")
+
+
+def check_errors(tool, work):
+    """What is given wrongly is told with what to give instead, and changes nothing."""
+    training, folder = perceptron(tool, work), os.path.join(work, "run")
+    with np.load(training.data) as arrays, autopar.Trainer(training.model, training.recipe) as trainer:
+        batch = {name: array[0] for name, array in arrays.items()}
+        trainer.step(batch)
+        trainer.save_checkpoint(folder)
+        before = {name: trainer[name] for name in trainer.parameters}
+        expect_error(lambda: trainer.load(folder), f"{folder!r} is a folder of checkpoints: trainer.resume(", f"autopar checkpoint export {folder} -o weights.safetensors")
+        expect_error(lambda: trainer.load(os.path.join(folder, "step-00000001")), "step-00000001' is a checkpoint: trainer.resume(")
+        expect_error(lambda: trainer.load(work), "is a folder: give the file of safetensors that save wrote")
+        expect_error(lambda: trainer.load(None), "path is None, but must be a path")
+        expect_error(lambda: trainer.save_checkpoint(folder, keep="3"), "keep is '3', but must be a whole number")
+        expect_error(lambda: trainer.save_checkpoint(None), "folder is None, but must be a path")
+        expect_error(lambda: trainer.resume(None), "path is None, but must be a path")
+        expect_error(lambda: trainer.fit(None), "fit of a NoneType: give a list or another iterable of batches")
+        expect_error(lambda: trainer.fit(batch), "fit of one batch: give a list of batches, [batch]")
+        expect_error(lambda: trainer.export_onnx(training.path("model.txt")), "model.txt' must end in .onnx")
+        assert not os.path.exists(training.path("model.txt")) and all(np.array_equal(trainer[name], before[name]) for name in before)
 
 
 class Unknown:
@@ -212,6 +238,7 @@ def main():
     checks = Checks(options.folder)
     checks.add("an iterable's place", lambda work: check_place(options.tool, work))
     checks.add("places that do not fit", lambda work: check_warnings(options.tool, work))
+    checks.add("errors", lambda work: check_errors(options.tool, work))
     checks.add("a stand-in for tensorboard", lambda work: check_stand_in(options.tool, work))
     checks.add("tensorboard itself", lambda work: check_real(options.tool, work))
     return report(checks)
