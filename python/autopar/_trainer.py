@@ -150,16 +150,18 @@ class Trainer:
     def _restore(self, data, *, needs_place=False):
         """Gives the data the place that the checkpoint has, once. `needs_place`: the caller gave the data in order to have that done."""
         place, self._place = self._place, None
+        told = None
         if place and takes_place(data):
             restore(data, place)
             self._data = data
-        elif place == "" and needs_place and not takes_place(data):
-            warnings.warn("neither the checkpoint nor these data, which have no load_state_dict, have a place: they begin at their first batch. Leave out as many batches as "
-                          "resume returns: itertools.islice(data, trainer.resume(path), None)", stacklevel=3)
         elif place:
-            warnings.warn("the checkpoint has the place of the data, which these cannot take, for they have no load_state_dict: they begin at their first batch", stacklevel=3)
+            told = "the checkpoint has the place of the data, which these cannot take, for they have no load_state_dict"
         elif place == "" and takes_place(data):
-            warnings.warn("the checkpoint does not have the place of the data: they begin at their first batch", stacklevel=3)
+            told = "the checkpoint does not have the place of the data"
+        elif place == "" and needs_place:
+            told = "neither the checkpoint nor these data, which have no load_state_dict, have a place"
+        if told:
+            warnings.warn(told + ": they begin at their first batch. Leave out as many batches as resume returns: itertools.islice(data, trainer.resume(path), None)", stacklevel=3)
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A copy of a parameter."""

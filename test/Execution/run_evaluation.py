@@ -183,6 +183,10 @@ def check_best(tool, work):
     error = training.run(program, "resumed", 2 * best + 4, "--evaluation-data", training.path("valid.npz"), "--resume", os.path.join(folder, "best"))
     assert not error, error
     assert evaluations(training, "resumed")[0]["evaluation"]["loss"] == losses[best + 1]
+    files = sorted(os.listdir(work))
+    alone = subprocess.run([program, "--resume", os.path.join(folder, "best"), "--steps", str(2 * best + 2), "--evaluation-data", training.path("valid.npz")], capture_output=True, text=True)
+    assert alone.returncode == 0 and f"evaluation after {2 * best + 2} steps: accuracy " in alone.stderr and f"loss {losses[best]:.6g}" in alone.stderr, alone.stderr
+    assert "all steps were taken by runs before" in alone.stderr and sorted(os.listdir(work)) == files, alone.stderr
 
 
 def check_nan(tool, work):
