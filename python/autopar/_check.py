@@ -7,6 +7,7 @@ import os
 from typing import Iterable, List, Mapping, Optional
 
 from ._program import AutoparError
+from ._tensors import list_text
 
 
 def whole(name, number, least) -> int:
@@ -55,12 +56,12 @@ def batches(what, given) -> None:
 
 def output_names(wanted: Iterable[str]) -> List[str]:
     """The names of outputs, of which one alone is not taken for a list of letters."""
-    if isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable):
+    if type(wanted) is not list and (isinstance(wanted, (str, bytes)) or not isinstance(wanted, Iterable)):
         raise AutoparError(f"outputs are {wanted!r}: give a list of their names")
     return list(wanted)
 
 
-def arrays_by_name(what, given, known) -> dict:
-    if given is not None and not isinstance(given, Mapping):
-        raise AutoparError(f"{what} are a {type(given).__name__}: give a dict of arrays by the names of the {what}, which are {known}")
-    return dict(given or {})
+def arrays_by_name(what, given, tensors) -> dict:
+    if given is None or type(given) is dict or isinstance(given, Mapping):
+        return dict(given or {})
+    raise AutoparError(f"{what} are a {type(given).__name__}: give a dict of arrays by the names of the {what}, which are {list_text(tensors)}")

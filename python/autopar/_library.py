@@ -35,7 +35,11 @@ class Tensor(ctypes.Structure):
     ]
 
 
-_SESSION = ctypes.c_void_p
+class Answer(ctypes.Structure):
+    _fields_ = [("number", ctypes.c_int64), ("failure", ctypes.c_char_p)]
+
+
+_SESSION, _REQUESTS = ctypes.c_void_p, ctypes.c_void_p
 _FUNCTIONS = {
     "autopar_session_abi": (ctypes.c_int32, []),
     "autopar_error": (ctypes.c_char_p, []),
@@ -64,6 +68,16 @@ _FUNCTIONS = {
     "autopar_session_metric_value": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.POINTER(ctypes.c_double)]),
     "autopar_session_resume_ignoring": (ctypes.c_int32, [_SESSION, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_char_p)]),
     "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
+    # Of runtime/session/Requests.h.
+    "autopar_requests_open": (ctypes.c_int32, [_SESSION, ctypes.POINTER(_REQUESTS)]),
+    "autopar_requests_add": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64, _SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]),
+    "autopar_requests_pause": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64]),
+    "autopar_requests_resume": (None, [_REQUESTS]),
+    "autopar_requests_cancel": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64]),
+    "autopar_requests_is_waiting": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64]),
+    "autopar_requests_end": (None, [_REQUESTS]),
+    "autopar_requests_next": (ctypes.c_int64, [_REQUESTS, ctypes.POINTER(Answer), ctypes.c_int64]),
+    "autopar_requests_close": (None, [_REQUESTS]),
     # _calls.py calls these two with Python's lock.
     "autopar_python_call": (ctypes.py_object, [ctypes.c_void_p, ctypes.c_void_p, _SESSION]),
     "autopar_python_end": (None, [ctypes.py_object]),
@@ -116,3 +130,9 @@ def check(status):
     """Raises what the last call of this thread failed of."""
     if status:
         raise AutoparError(library().autopar_error().decode(errors="replace"))
+
+
+def without_other_threads(name):
+    """The function of that name, called with Python's lock, which saves two changes of threads. It may wait for no thread that needs the lock."""
+    result, arguments = _FUNCTIONS[name]
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, library()))

@@ -1,7 +1,8 @@
 """Requests to a session that are under way while their caller goes on."""
 
 import ctypes
-import queue
+import itertools
+import os
 import threading
 from concurrent.futures import Future
 from typing import Optional
@@ -9,11 +10,13 @@ from typing import Optional
 from . import _library
 from ._program import AutoparError
 
-_END = None
+_MOST = 1024  # answers that are taken at a time
 
 
 class Request:
     """One step: its entry, addresses of its tensors, the arrays that are there, and the future that gets its outputs."""
+
+    __slots__ = ("entry", "inputs", "outputs", "results", "arrays", "future")
 
     def __init__(self, entry, inputs, outputs, results, arrays):
         self.entry, self.inputs, self.outputs, self.results, self.arrays = entry, inputs, outputs, results, arrays
@@ -25,91 +28,120 @@ class Request:
 
 
 class _Call:
-    """What is done between steps: a function of the library."""
+    """A function of the library that is called between steps."""
+
+    __slots__ = ("function", "arguments", "future")
 
     def __init__(self, function, arguments):
         self.function, self.arguments = function, arguments
         self.future: Optional[Future] = None
 
 
-class Requests:
-    """Two threads: one begins steps, in order, as the program has room; the other waits for them."""
+class _StepFuture(Future):
+    """A future whose step begins without Python: the library says whether its turn has come."""
 
-    def __init__(self, library, pointer):
-        self._library, self._pointer = library, pointer
-        self._new, self._begun = queue.SimpleQueue(), queue.SimpleQueue()
-        self._slots = library.autopar_session_slots(pointer)
-        self._room = threading.Semaphore(self._slots)
-        self._threads = [threading.Thread(target=work, name=f"autopar-{work.__name__}", daemon=True) for work in (self._begin, self._wait)]
-        for thread in self._threads:
-            thread.start()
+    _requests = _number = None  # set once it is added
+
+    def cancel(self) -> bool:
+        if self.done() or not self._requests.cancel(self._number):
+            return self.cancelled()
+        super().cancel()
+        return not self.set_running_or_notify_cancel()
+
+    def running(self) -> bool:
+        return not self.done() and not self._requests.is_waiting(self._number)
+
+
+class Requests:
+    """The requests of a session. A thread of the library takes their steps, and one of Python brings the outputs to the futures."""
+
+    def __init__(self, library, session):
+        self._library, self._owner = library, os.getpid()
+        self._pointer = ctypes.c_void_p()
+        _library.check(library.autopar_requests_open(session, ctypes.byref(self._pointer)))
+        self._add = _library.without_other_threads("autopar_requests_add")
+        self._numbers = itertools.count()
+        self._requests = {}  # by number: those whose futures have no outputs yet
+        self._use = threading.Lock()  # of the pointer
+        self._thread = threading.Thread(target=self._work, name="autopar-requests", daemon=True)
+        self._thread.start()
 
     def add(self, request: Request, waits: bool = True) -> Future:
-        """Has the step taken after all that were added before. `waits`: whether the caller will wait for it at once."""
-        if waits and self.is_of_this_thread():
-            raise AutoparError("a future's callback cannot wait for a step or a state, for that would be for ever: do it in another thread, or submit")
-        request.future = Future()
-        self._new.put(request)
+        """Has the step taken after all that were added before. The caller holds the session's lock. `waits`: whether it will wait for the future at once."""
+        number = self._keep(request, waits)
+        self._added(number, self._add(self._pointer, number, request.entry, request.inputs, request.outputs))
         return request.future
 
     def call(self, function, *arguments) -> Future:
         """Has a function of the library called when no step is under way, after all that were added before."""
-        return self.add(_Call(function, arguments))
+        call = _Call(function, arguments)
+        number = self._keep(call, waits=True)
+        self._added(number, self._library.autopar_requests_pause(self._pointer, number))
+        return call.future
+
+    def _keep(self, request, waits):
+        if waits and self.is_of_this_thread():
+            raise AutoparError("a future's callback cannot wait for a step or a state, for that would be for ever: do it in another thread, or submit")
+        request.future = future = _StepFuture()
+        future._requests, future._number = self, next(self._numbers)
+        self._requests[future._number] = request
+        return future._number
+
+    def _added(self, number, failed):
+        if failed:
+            del self._requests[number]
+            _library.check(failed)
+
+    def cancel(self, number) -> bool:
+        """Removes a request whose turn has not come, and says whether it was there."""
+        if not self._ask(self._library.autopar_requests_cancel, number):
+            return False
+        del self._requests[number]
+        return True
+
+    def is_waiting(self, number) -> bool:
+        """Whether the turn of a request has not come."""
+        return self._ask(self._library.autopar_requests_is_waiting, number)
+
+    def _ask(self, function, number):
+        if os.getpid() != self._owner:  # a thread that is not in this process may have the library's lock
+            return False
+        with self._use:
+            return self._pointer is not None and bool(function(self._pointer, number))
 
     def is_of_this_thread(self) -> bool:
         """Whether a callback of a future asks."""
-        return threading.current_thread() in self._threads
+        return threading.current_thread() is self._thread
 
     def end(self) -> None:
         """Returns once all requests have ended."""
-        self._new.put(_END)
-        for thread in self._threads:
-            thread.join()
+        self._library.autopar_requests_end(self._pointer)
+        self._thread.join()
+        with self._use:
+            pointer, self._pointer = self._pointer, None
+        self._library.autopar_requests_close(pointer)
 
-    def _begin(self):
-        while self._begin_one(self._new.get()):
-            pass
-        self._begun.put(_END)
+    def _work(self):
+        answers = (_library.Answer * _MOST)()
+        while count := self._library.autopar_requests_next(self._pointer, answers, _MOST):
+            for index in range(count):
+                self._answer(answers[index])
 
-    def _begin_one(self, request):
-        """A function of its own, for a thread that waits holds no request: its future may have the last reference to the session."""
-        if request is _END or not request.future.set_running_or_notify_cancel():
-            return request is not _END
+    def _answer(self, answer):
+        """Has no request once it returns: the future of one may have the last reference to the session."""
+        request = self._requests.pop(answer.number)
         if isinstance(request, _Call):
             self._between(request)
-            return True
-        self._room.acquire()
-        request.ticket = ctypes.c_int64()
-        if self._fails(request, self._library.autopar_session_submit, request.entry, request.inputs, request.outputs, ctypes.byref(request.ticket)):
-            self._room.release()
+        elif answer.failure is not None:
+            request.future.set_exception(AutoparError(answer.failure.decode(errors="replace")))
         else:
-            self._begun.put(request)
-        return True
+            request.future.set_result(request.results)
 
     def _between(self, call):
-        for _ in range(self._slots):
-            self._room.acquire()
-        if not self._fails(call, call.function, *call.arguments):
-            call.future.set_result(None)
-        self._room.release(self._slots)
-
-    def _wait(self):
-        while self._wait_for_one(self._begun.get()):
-            pass
-
-    def _wait_for_one(self, request):
-        if request is _END:
-            return False
-        failed = self._fails(request, self._library.autopar_session_wait, self._pointer, request.ticket)
-        self._room.release()
-        if not failed:
-            request.future.set_result(request.results)
-        return True
-
-    def _fails(self, request, function, *arguments):
         try:
-            _library.check(function(*arguments))
-            return False
+            _library.check(call.function(*call.arguments))
         except Exception as error:
-            request.future.set_exception(error)
-            return True
+            call.future.set_exception(error)
+        else:
+            call.future.set_result(None)
+        self._library.autopar_requests_resume(self._pointer)

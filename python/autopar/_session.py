@@ -16,7 +16,7 @@ from . import _check, _entries, _library
 from ._calls import end_usual, usual_call
 from ._program import AutoparError
 from ._requests import Request, Requests
-from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, shared_array
+from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, refuse_overlaps, shared_array
 
 class _Calls:
     """A session's calls, all of which end before it is closed: a daemon thread may be within one when Python exits."""
@@ -197,7 +197,7 @@ class Session:
         future.result()
 
     def _request(self, feeds, outputs, out, entry):
-        given = _check.arrays_by_name("inputs", feeds, list_text(self.inputs))
+        given = _check.arrays_by_name("inputs", feeds, self.inputs)
         chosen = _entries.choose(self.entries, given, entry)
         arrays = [accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
         for index, info in enumerate(chosen.fixed_inputs):
@@ -206,10 +206,14 @@ class Session:
                 _library.check(self._library.autopar_session_check_fixed(chosen.handle, index, array.ctypes.data))
         if given:
             raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {list_text(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
-        results = self._results(chosen, outputs, _check.arrays_by_name("outputs", out, list_text(chosen.outputs)))
-        return Request(chosen.handle, pointers(arrays), pointers(results.get(info.name) for info in chosen.outputs), results, arrays)
+        results = self._results(chosen, outputs, _check.arrays_by_name("outputs", out, chosen.outputs))
+        if out:
+            refuse_overlaps([(f"input {info.name!r}", array) for info, array in zip(chosen.inputs, arrays) if array is not None], results)
+        return Request(chosen.handle, pointers(arrays), pointers([results.get(info.name) for info in chosen.outputs]), results, arrays)
 
     def _results(self, entry, wanted, out):
+        if not out and type(wanted) is list and not wanted:
+            return {}
         known = {info.name: info for info in entry.outputs}
         names = list(known) if wanted is None else _check.output_names(wanted)
         for name in names + list(out):
@@ -296,7 +300,7 @@ class Session:
     def add_metrics(self, outputs: Mapping[str, np.ndarray], rows: int, *, entry: Optional[str] = None) -> None:
         """Adds a step of the entry to its metrics: its outputs of the role "metric", and how many rows of the batch, the first ones, counted."""
         of = self._of(entry)
-        self._between_steps(self._library.autopar_session_add_metrics, of.handle, pointers(outputs.get(info.name) for info in of.outputs), int(rows))
+        self._between_steps(self._library.autopar_session_add_metrics, of.handle, pointers([outputs.get(info.name) for info in of.outputs]), int(rows))
 
     def metric_values(self, *, entry: Optional[str] = None) -> Dict[str, float]:
         """The metrics over all rows of the steps that were added; NaN where none counted."""

@@ -53,8 +53,12 @@ def list_text(tensors):
 
 
 def pointers(arrays):
-    addresses = [None if array is None else address_of(array) for array in arrays]
-    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+    """The addresses of a list of arrays, null where there is None."""
+    addresses = (ctypes.c_void_p * max(len(arrays), 1))()
+    for index, array in enumerate(arrays):
+        if array is not None:
+            addresses[index] = address_of(array)
+    return addresses
 
 
 def address_of(array):
@@ -93,3 +97,14 @@ def accept(kind, info, value):
     if not array.flags.c_contiguous:
         raise AutoparError(f"{where} is not dense in row-major order (strides {array.strides}): give numpy.ascontiguousarray of it")
     return array
+
+
+def refuse_overlaps(inputs, results):
+    """Refuses an output whose memory a step reads or writes as another tensor, too: pairs of descriptions and arrays, and arrays by names. All are dense, so
+    that their bounds tell it."""
+    tensors = list(inputs)
+    for name, array in results.items():
+        for other, memory in tensors:
+            if np.may_share_memory(array, memory):
+                raise AutoparError(f"output {name!r} shares memory with {other}: give each tensor memory of its own")
+        tensors.append((f"output {name!r}", array))

@@ -2,9 +2,9 @@
 
 #include "autopar/session.h"
 
-#include "../core/MemoryGuard.h"
 #include "../evaluation/MetricSums.h"
 #include "../files/Text.h"
+#include "CallGuard.h"
 #include "FixedInputs.h"
 #include "Session.h"
 
@@ -31,21 +31,6 @@ namespace {
 
 /// Kept where memory that ran out cannot take it away.
 thread_local char lastError[4096] = "no call has failed";
-
-int32_t tell(const Status &status) {
-  if (status.ok())
-    return 0;
-  std::string text = printable(status.message());
-  size_t length = std::min(text.size(), sizeof(lastError) - 1);
-  std::memcpy(lastError, text.data(), length);
-  lastError[length] = 0;
-  return 1;
-}
-
-/// Runs what may fail; no exception leaves it.
-template <typename Body> int32_t guard(const char *doing, const Body &body) {
-  return tell(guardMemory(doing, body));
-}
 
 /// The fields that the caller knows of, of a struct that begins with its size.
 template <typename T> Status readStruct(const T *given, T &value) {
@@ -104,6 +89,16 @@ void describe(const FixedInput &input, autopar_tensor &tensor) {
 }
 
 } // namespace
+
+int32_t autopar::runtime::tell(const Status &status) {
+  if (status.ok())
+    return 0;
+  std::string text = printable(status.message());
+  size_t length = std::min(text.size(), sizeof(lastError) - 1);
+  std::memcpy(lastError, text.data(), length);
+  lastError[length] = 0;
+  return 1;
+}
 
 extern "C" {
 

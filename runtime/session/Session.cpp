@@ -186,12 +186,11 @@ Status Session::checkReady() {
 
 /// The others have as long as waits for a rank may take, once rank 0 is done. A
 /// rank 0 that is a worker waits for the others itself.
-Status Session::awaitWorkers(uint32_t number) {
+Status Session::awaitWorkers(uint32_t number, const Patience &patience) {
   if (!workers)
     return Status::success();
   World &world = *worlds.front();
-  Waiter waiter(world.fabric.aborted(), options.timeoutSeconds,
-                world.spin ? Patience::ownCore() : Patience::sharedCore());
+  Waiter waiter(world.fabric.aborted(), options.timeoutSeconds, patience);
   double waited = 0;
   for (int rank = workers->first(); rank < world.worldSize(); ++rank)
     switch (waiter.wait(board.done(rank), number,
@@ -204,6 +203,11 @@ Status Session::awaitWorkers(uint32_t number) {
       return Status::error(missingRanks({rank}, options.timeoutSeconds));
     }
   return Status::success();
+}
+
+Status Session::awaitWorkers(uint32_t number) {
+  return awaitWorkers(number, worlds.front()->spin ? Patience::ownCore()
+                                                   : Patience::sharedCore());
 }
 
 /// Steps overlap those of their own entry alone: entries have their arenas in

@@ -158,7 +158,10 @@ private:
   /// Makes all ranks do the task.
   Status have(Task task, size_t entry, size_t index);
   Status endRanks();
+  /// Waits until each worker has done task `number` - 1. The caller has rank
+  /// 0's core unless it gives a patience.
   Status awaitWorkers(uint32_t number);
+  Status awaitWorkers(uint32_t number, const Patience &patience);
   std::string causeOf(const Status &status);
 
   const SessionOptions options;

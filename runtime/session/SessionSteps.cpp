@@ -122,13 +122,14 @@ Status Session::claim(Request &request, uint32_t number) {
   return Status::success();
 }
 
-/// Others may begin steps meanwhile.
+/// Other threads may begin steps meanwhile, for which rank 0 needs this core.
 Status Session::wait(int64_t ticket) {
   uint32_t number = uint32_t(ticket);
   Request &request = requestOf(number);
   APRT_TRY(claim(request, number));
-  Status status = guardMemory("waiting for a step",
-                              [&] { return awaitWorkers(number + 1); });
+  Status status = guardMemory("waiting for a step", [&] {
+    return awaitWorkers(number + 1, Patience::sharedCore());
+  });
   if (status.failed()) {
     std::lock_guard<std::mutex> lock(calls); // rank 0 is in no step
     return fail(status);

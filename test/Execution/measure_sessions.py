@@ -2,8 +2,9 @@
 
     python test/Execution/measure_sessions.py TOOL FOLDER [--calls 10000] [--first gpt2-124m]
 
-Calls: mlp and gpt2-tiny of ../shared/models/small on 1, 2 and 4 ranks; results are the executable's bit for bit, medians of a call and of a step by turns. Idle: two
-sessions of two ranks, whose processors' time in ten seconds. Requests: a pipeline of two stages for throughput, steps in a second by submit() beside those of the executable. First answer: a model of ../shared/models/graphs with weights by make_weights.py, compiled ahead; import, opening and
+Calls: mlp and gpt2-tiny of ../shared/models/small on 1, 2 and 4 ranks; results are the executable's bit for bit, medians of a call and of a step by turns, and of the
+steps within the calls; how far memory grows in as many further calls. Idle: two sessions of two ranks, whose processors' time in ten seconds. Requests: a pipeline of two
+stages for throughput, seconds by steps of submit() beside those of the executable. First answer: a model of ../shared/models/graphs with weights by make_weights.py, compiled ahead; import, opening and
 one step in a process of its own, by turns with onnxruntime's, five times each.
 """
 
@@ -55,9 +56,9 @@ def measure_calls(tool, work, calls):
             inputs = dict(arrays)
         for ranks in (1, 2, 4):
             program = compiled(tool, os.path.join(SMALL, name), os.path.join(work, f"{name}-{ranks}"), "--ranks", str(ranks))
-            steps, medians = [], []
+            steps, medians, within = [], [], []
             with autopar.load(program) as session:
-                wanted, before = None, 0
+                wanted = None
                 for part in range(10):  # by turns, for the host's speed changes
                     outputs, stats = autopar.Program(program).run(inputs, options=["--warm-up", "50", "--repeat", str(max(calls // 10, 1))])
                     steps.append(stats["seconds_per_step"]["median"])
@@ -72,11 +73,14 @@ def measure_calls(tool, work, calls):
                     for result in results:
                         assert all(result[key].tobytes() == value.tobytes() for key, value in wanted.items()), "a result differs from the executable's"
                     medians.append(statistics.median(seconds))
-                    before = before or resident()
+                    within.append(session.report()["seconds_per_step"]["median"])
+                before = resident()  # what was kept to be compared came and went
+                for _ in range(calls):
+                    session.run(inputs)
                 grown = resident() - before
-            step, call = statistics.median(steps), statistics.median(medians)
-            print(f"{name} on {ranks} ranks, {calls} calls, of which a tenth were compared and equal: a step {step * 1e6:.1f} us, a call {call * 1e6:.1f} us, {(call - step) * 1e6:+.1f} us; memory {grown // 1024:+d} KiB",
-                  flush=True)
+            step, call, own = (statistics.median(values) * 1e6 for values in (steps, medians, within))
+            print(f"{name} on {ranks} ranks, {calls} calls, of which a tenth were compared and equal: a step {step:.1f} us, a call {call:.1f} us, {call - step:+.1f} us ({call - own:+.1f} us over "
+                  f"its own step); memory of as many further calls {grown // 1024:+d} KiB", flush=True)
 
 
 def ticks(process):
@@ -107,7 +111,7 @@ def measure_requests(tool, name, folder, work, steps):
     with autopar.load(program) as session:
         for _ in range(5):
             _, stats = autopar.Program(program).run(inputs, options=["--warm-up", "5", "--repeat", str(steps)], outputs=False)
-            theirs.append(stats["seconds_per_step"]["median"])
+            theirs.append(sum(stats[part][0] for part in ("compute_seconds", "exposed_communication_seconds", "idle_seconds")))  # the median leaves out what holds up some steps
             for future in [session.submit(inputs) for _ in range(5)]:
                 future.result()
             start = time.perf_counter()
@@ -115,7 +119,7 @@ def measure_requests(tool, name, folder, work, steps):
                 future.result()
             ours.append((time.perf_counter() - start) / steps)
     executable, session = statistics.median(theirs), statistics.median(ours)
-    print(f"{name}, two stages for throughput: a step each {executable * 1e6:.0f} us of the executable, {session * 1e6:.0f} us of a session, ratio {session / executable:.3f}", flush=True)
+    print(f"{name}, two stages for throughput: seconds by steps {executable * 1e6:.0f} us of the executable, {session * 1e6:.0f} us of a session, ratio {session / executable:.3f}", flush=True)
 
 
 def measure_first(tool, work, name):

@@ -1,5 +1,6 @@
 """What a caller can give wrongly to a session, by kind: (name, function) pairs; each must end in an error that says what was expected, with the session as it was."""
 
+import concurrent.futures
 import copy
 import json
 import os
@@ -10,6 +11,7 @@ import time
 import numpy as np
 
 import autopar
+from autopar._tensors import refuse_overlaps
 
 from expected import expect_error
 from run_indices import good_inputs
@@ -101,9 +103,24 @@ class Wrong:
             ("read-only memory for an output", lambda: self.expect_out(frozen, "output 'y': the array is read-only")),
             ("too little memory for an output", lambda: self.expect_out(fixed[:3], "output 'y' is float32[3, 8]")),
             ("other memory for an output", lambda: self.expect_out(np.empty((6, 8)), "output 'y' is float64[6, 8]")),
+            ("memory that outputs share", self.shared_memory),
             ("strided memory for an output", lambda: self.expect_out(np.empty((8, 6), np.float32).T, "output 'y' is not dense")),
             ("a state of that name is unknown", lambda: expect_error(lambda: self.session.read_state("w"), "no state 'w'", "its states: none")),
         ]
+
+    def shared_memory(self):
+        """An output may have no byte in common with an input or with another output."""
+        bytes_ = np.zeros(400, np.uint8)
+        words, before, y, after = (bytes_[start:start + size] for start, size in ((192, 192), (4, 192), (100, 192), (384, 4)))
+        words, before, y = words.view(np.int64).reshape(6, 4), before.view(np.float32).reshape(6, 8), y.view(np.float32).reshape(6, 8)
+        feeds = {**self.inputs, "words": words}
+        for use in (self.session.run, self.session.bind, lambda feeds, out: self.session.submit(feeds, out=out).result(10)):
+            expect_error(lambda: use(feeds, out={"y": y}), "output 'y' shares memory with input 'words'")
+        expect_error(lambda: refuse_overlaps([], {"y": y, "z": before}), "output 'z' shares memory with output 'y'")
+        refuse_overlaps([("input 'words'", words), ("input 'none'", bytes_[4:4])], {"y": bytes_[0:192], "z": after, "none": bytes_[200:200]})
+        words[:] = self.inputs["words"]
+        assert self.session.run(feeds, out={"y": bytes_[0:192].view(np.float32).reshape(6, 8)})["y"].tobytes() == self.wanted.tobytes()
+        self.is_as_it_was()
 
     def trace_within_a_trace(self):
         path = os.path.join(os.path.dirname(self.program), "trace.json")
@@ -268,7 +285,21 @@ class Wrong:
             futures = [session.submit(self.inputs) for _ in range(200)]
             ended = [future for future in futures if not future.cancel()]
             assert all(future.result(10)["y"].tobytes() == self.wanted.tobytes() for future in ended)
+            assert concurrent.futures.wait(futures, 10).done == set(futures) and not ended[0].cancel()
+            self.cancelled_in_turn(session)
             assert session.submit(self.inputs).result(10)["y"].tobytes() == self.wanted.tobytes()
+
+    def cancelled_in_turn(self, session):
+        """Of requests that wait for the end of a call between steps one is cancelled."""
+        goes_on, told = threading.Event(), []
+        between = session._handle.requests[0].call(lambda: not goes_on.wait(10))
+        first, second, third = (session.submit(self.inputs) for _ in range(3))
+        second.add_done_callback(lambda future: told.append(future.cancelled()))
+        assert not first.done() and not second.running() and second.cancel() and second.cancel()
+        assert second.cancelled() and second.done() and not second.running() and told == [True]
+        goes_on.set()
+        assert between.result(10) is None
+        assert all(future.result(10)["y"].tobytes() == self.wanted.tobytes() and not future.cancel() and not future.running() for future in (first, third))
 
     def last_reference(self):
         """Its descriptors are those that the caller compares."""
