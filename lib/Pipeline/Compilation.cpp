@@ -21,7 +21,7 @@
 #include "autopar/Support/Output.h"
 #include "autopar/Support/Text.h"
 #include "autopar/Training/Passes.h"
-#include "autopar/Training/Recipe.h"
+#include "autopar/Training/RecipeAttr.h"
 #include "autopar/runtime.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -58,9 +58,9 @@ Compilation::Compilation(CompileRequest asked)
     : request(std::move(asked)), began(std::chrono::steady_clock::now()),
       phaseBegan(began) {
   DialectRegistry registry;
-  registerDerivatives(registry);
+  registerTraining(registry);
   context.appendDialectRegistry(registry);
-  context.loadDialect<AutoparDialect, func::FuncDialect>();
+  context.loadDialect<AutoparDialect, TrainingDialect, func::FuncDialect>();
   context.printOpOnDiagnostic(false); // whole functions say nothing to users
   bool remarks = request.remarks;
   context.getDiagEngine().registerHandler(
@@ -256,7 +256,7 @@ LogicalResult Compilation::readRecipe() {
   if (read->trainable)
     request.import.trained->parameters.insert(read->trainable->begin(),
                                               read->trainable->end());
-  recipe = attributeFromJSON(&context, *value);
+  recipe = std::move(*read);
   return success();
 }
 
@@ -281,16 +281,15 @@ void Compilation::describeRequest() {
   asked.states = request.import.states;
   (*ir)->setAttr(kRequest, toAttribute(asked, &context));
   if (recipe) {
-    (*ir)->setAttr(kRecipe, recipe);
-    (*ir)->setAttr(kHashes, programHashes(*file, recipe));
+    auto attribute = RecipeAttr::get(&context, *recipe);
+    (*ir)->setAttr(kRecipe, attribute);
+    (*ir)->setAttr(kHashes, programHashes(*file, attribute));
   }
   if (evaluatesTrained())
     (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
-  if (evaluatesTrained() && !request.trained->evaluation.empty())
-    (*ir)->setAttr(
-        kEvaluation,
-        attributeFromJSON(&context, llvm::cantFail(llvm::json::parse(
-                                        request.trained->evaluation))));
+  if (evaluatesTrained() && request.trained->evaluation)
+    (*ir)->setAttr(kEvaluation,
+                   RecipeAttr::get(&context, *request.trained->evaluation));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));
 }
@@ -320,9 +319,8 @@ LogicalResult Compilation::deriveStep() {
   if (recipe && request.trained) {
     *request.trained = trainedStatesOf(*ir);
     request.trained->precision = request.precision;
-    if (llvm::json::Value value = toJSON(recipe);
-        value.getAsObject()->get("evaluation"))
-      llvm::raw_string_ostream(request.trained->evaluation) << value;
+    if (recipe->evaluation)
+      request.trained->evaluation = recipe;
   }
   if (recipe)
     for (const std::string &text : exportWarnings(

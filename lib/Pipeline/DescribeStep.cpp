@@ -3,7 +3,7 @@
 #include "DescribeStep.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Frontend/OnnxImporter.h"
-#include "autopar/Training/Recipe.h"
+#include "autopar/Training/RecipeAttr.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -10,13 +10,11 @@ using namespace mlir;
 
 namespace autopar {
 
-Attribute programHashes(const OnnxModel &model, Attribute recipe) {
-  llvm::json::Value value = toJSON(recipe);
+Attribute programHashes(const OnnxModel &model, RecipeAttr recipe) {
   return attributeFromJSON(
       recipe.getContext(),
-      llvm::json::Object{
-          {"model", runtime::formatHash(graphHash(model))},
-          {"recipe", runtime::formatHash(recipeHash(*value.getAsObject()))}});
+      llvm::json::Object{{"model", runtime::formatHash(graphHash(model))},
+                         {"recipe", runtime::formatHash(recipeHash(recipe))}});
 }
 
 } // namespace autopar

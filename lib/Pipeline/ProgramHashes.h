@@ -4,12 +4,12 @@
 #define AUTOPAR_LIB_PIPELINE_PROGRAMHASHES_H
 
 #include "autopar/Frontend/OnnxReader.h"
-#include "mlir/IR/Attributes.h"
+#include "autopar/Training/RecipeAttr.h"
 
 namespace autopar {
 
 /// The value of kHashes of a module that is trained by `recipe`, kRecipe.
-mlir::Attribute programHashes(const OnnxModel &model, mlir::Attribute recipe);
+mlir::Attribute programHashes(const OnnxModel &model, RecipeAttr recipe);
 
 } // namespace autopar
 

@@ -5,7 +5,6 @@
 #include "autopar/Planning/Constraints/KeepDecisions.h"
 #include "autopar/Planning/Constraints/KeptText.h"
 #include "autopar/Planning/Constraints/StoredTensors.h"
-#include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
@@ -23,10 +22,17 @@ namespace autopar {
 namespace {
 
 struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
-  using SearchPlanBase::SearchPlanBase;
-  SearchPlan(SearchPlanOptions options, PlannedModel *planned,
-             const StoredTensors *stored)
-      : SearchPlanBase(std::move(options)), planned(planned), stored(stored) {}
+  explicit SearchPlan(SearchPlanOptions options = {},
+                      PlannedModel *planned = nullptr,
+                      const StoredTensors *stored = nullptr)
+      : SearchPlanBase(std::move(options)), planned(planned), stored(stored) {
+    addRequestOptions();
+  }
+  /// Makes options of its own; Pass::clone copies their values.
+  SearchPlan(const SearchPlan &other)
+      : SearchPlanBase(other), planned(other.planned), stored(other.stored) {
+    addRequestOptions();
+  }
 
   void runOnOperation() override {
     llvm::Expected<PlanRequest> request = readRequest();
@@ -102,19 +108,17 @@ private:
     return llvm::Error::success();
   }
 
-  /// Returns `text` with commas: pass options have `+` where the command line
-  /// has a comma.
-  static std::string withCommas(StringRef text) {
-    std::string result = text.str();
-    std::replace(result.begin(), result.end(), '+', ',');
-    return result;
+  /// Adds the options of the table to those of the pass.
+  void addRequestOptions() {
+    for (const RequestOption &option : kRequestOptions)
+      asked.push_back(std::make_unique<Option<std::string>>(
+          *this, option.name, llvm::cl::desc(option.help)));
   }
 
   /// Returns whether an option asks something of the plan.
   bool isAsked() const {
-    return ranks != 0 || !cluster.empty() || strategy != "auto" ||
-           !mesh.empty() || !constraints.empty() || microBatches != 0 ||
-           memoryLimit != 0 || fewestDevices || !objective.empty();
+    return ranks != 0 || !cluster.empty() ||
+           llvm::any_of(asked, [](const auto &text) { return !text->empty(); });
   }
 
   /// Returns the request of the module or, if it has none, that of the options.
@@ -132,37 +136,17 @@ private:
                         : parseCluster(cluster);
     if (!parsed)
       return parsed.takeError();
-    request.cluster = *parsed;
-    llvm::Expected<llvm::SmallVector<StrategyName>> names =
-        parseStrategies(withCommas(strategy));
-    if (!names)
-      return names.takeError();
-    request.strategies = *names;
-    if (!mesh.empty()) {
-      llvm::Expected<llvm::SmallVector<MeshAxis>> axes =
-          parseMesh(withCommas(mesh));
-      if (!axes)
-        return axes.takeError();
-      request.mesh = *axes;
-    }
-    if (!constraints.empty()) {
-      llvm::Expected<Constraints> read = readConstraintsFile(constraints);
-      if (!read)
-        return read.takeError();
-      request.constraints = std::move(*read);
-    }
-    if (!objective.empty()) {
-      llvm::Expected<Objective> least = parseObjective(objective);
-      if (!least)
-        return least.takeError();
-      request.objective = *least;
-    }
-    request.microBatches = microBatches;
-    request.memoryLimit = memoryLimit;
-    request.fewestDevices = fewestDevices;
+    request.cluster = std::move(*parsed);
+    for (auto [option, text] : llvm::zip_equal(kRequestOptions, asked))
+      if (!text->empty())
+        if (llvm::Error error = parseOption(option, *text, request))
+          return std::move(error);
     return request;
   }
 
+  /// The texts of kRequestOptions, in its order; "" is an option that is
+  /// absent.
+  std::vector<std::unique_ptr<Option<std::string>>> asked;
   PlannedModel *planned = nullptr;
   const StoredTensors *stored = nullptr;
 };

@@ -162,8 +162,11 @@ bool stepsOverlap(ModuleOp module) {
   Pipeline pipeline;
   if (stages)
     pipeline.stages = stages.getInt();
-  if (text && text == stringifyObjective(Objective::Throughput))
-    pipeline.objective = Objective::Throughput;
+  if (llvm::Expected<Objective> objective =
+          parseObjective(text ? text.getValue() : kObjectives[0]))
+    pipeline.objective = *objective;
+  else
+    llvm::consumeError(objective.takeError());
   return pipeline.stepsOverlap();
 }
 

@@ -118,15 +118,13 @@ struct AddMetrics : impl::AddMetricsBase<AddMetrics> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>("step");
-    Attribute given = module->getAttr(kEvaluation);
-    if (!given || !function)
-      return;
-    llvm::Expected<Recipe> recipe = recipeFromJSON(toJSON(given), kEvaluation);
-    if (!recipe) {
-      module.emitError() << llvm::toString(recipe.takeError());
+    FailureOr<RecipeAttr> given = findRecipe(module, kEvaluation);
+    if (failed(given))
       return signalPassFailure();
-    }
-    if (recipe->evaluation && failed(MetricsBuilder(*recipe, function).run()))
+    if (!*given || !function)
+      return;
+    const Recipe &recipe = given->getRecipe();
+    if (recipe.evaluation && failed(MetricsBuilder(recipe, function).run()))
       signalPassFailure();
   }
 };

@@ -20,7 +20,8 @@ static constexpr int64_t kMostBlocks = 1024;
 
 namespace {
 
-/// The keys of a recipe, and those that a reference run has beside them.
+/// The keys of a recipe, and those that a reference run has beside them. The
+/// latter are left out before the recipe is read.
 constexpr StringRef kKeys[] = {"loss",
                                "output",
                                "labels",
@@ -57,6 +58,13 @@ constexpr StringRef kReferenceKeys[] = {"case",
                                         "measured_difference",
                                         "loss_difference_per_step"};
 
+json::Object withoutReferenceKeys(const json::Object &object) {
+  json::Object own = object;
+  for (StringRef key : kReferenceKeys)
+    own.erase(key);
+  return own;
+}
+
 } // namespace
 
 const json::Value *RecipeReader::given(const json::Object &in, StringRef key) {
@@ -67,15 +75,11 @@ const json::Value *RecipeReader::given(const json::Object &in, StringRef key) {
 bool RecipeReader::isKey(StringRef key) { return is_contained(kKeys, key); }
 
 Error RecipeReader::checkKeys() {
-  json::Object own;
-  for (const auto &[key, value] : object)
-    if (!is_contained(kReferenceKeys, StringRef(key)))
-      own[key] = nullptr;
-  for (StringRef key : sortedKeys(own))
+  for (StringRef key : sortedKeys(object))
     if (StringRef owner = ownerOf(key);
         !is_contained(kKeys, key) && !owner.empty())
       return fail("'" + key + "' belongs into '" + owner + "'");
-  std::string unknown = unknownKey(own, kKeys);
+  std::string unknown = unknownKey(object, kKeys);
   return unknown.empty() ? Error::success() : fail(unknown);
 }
 
@@ -281,7 +285,11 @@ Expected<Recipe> recipeFromJSON(const json::Value &value, StringRef file) {
   if (!object)
     return createStringError("recipe " + file +
                              ": it must be a JSON object, as {\"loss\": ...}");
-  return RecipeReader(*object, file).read();
+  json::Object own = withoutReferenceKeys(*object);
+  Expected<Recipe> recipe = RecipeReader(own, file).read();
+  if (recipe)
+    recipe->given = std::move(own);
+  return recipe;
 }
 
 } // namespace autopar

@@ -1,7 +1,7 @@
 //===- RecipeHash.cpp - Which recipe a step was made by -------------------===//
 
 #include "autopar/Training/RecipeHash.h"
-#include "RecipeReader.h"
+#include "autopar/Dialect/JsonAttributes.h"
 #include "files/ContentHash.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -18,11 +18,9 @@ static json::Object withoutNulls(const json::Object &object) {
   return kept;
 }
 
-uint64_t recipeHash(const json::Object &recipe) {
-  json::Object kept = withoutNulls(recipe);
-  for (const auto &[key, value] : recipe)
-    if (!RecipeReader::isKey(key))
-      kept.erase(key);
+uint64_t recipeHash(RecipeAttr recipe) {
+  json::Value given = toJSON(recipe.getGiven());
+  json::Object kept = withoutNulls(*given.getAsObject());
   if (json::Object *evaluation = kept.getObject("evaluation"))
     evaluation->erase("data"); // its place, which may differ from run to run
   std::string text;

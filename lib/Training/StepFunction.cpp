@@ -1,7 +1,6 @@
 //===- StepFunction.cpp - @step while it is extended ----------------------===//
 
 #include "StepFunction.h"
-#include "autopar/Dialect/JsonAttributes.h"
 
 using namespace mlir;
 
@@ -77,16 +76,15 @@ void StepFunction::finish() {
 }
 
 FailureOr<std::optional<TrainedModule>> trainedModule(ModuleOp module) {
-  Attribute given = module->getAttr(kRecipe);
-  if (!given)
+  FailureOr<RecipeAttr> recipe = findRecipe(module, kRecipe);
+  if (failed(recipe))
+    return failure();
+  if (!*recipe)
     return std::optional<TrainedModule>();
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (!step || step.isExternal())
     return module.emitError() << kRecipe << ": there is no @step to train";
-  llvm::Expected<Recipe> recipe = recipeFromJSON(toJSON(given), kRecipe);
-  if (!recipe)
-    return module.emitError() << llvm::toString(recipe.takeError());
-  return std::optional(TrainedModule{std::move(*recipe), step});
+  return std::optional(TrainedModule{recipe->getRecipe(), step});
 }
 
 } // namespace autopar

@@ -4,7 +4,7 @@
 #define AUTOPAR_LIB_TRAINING_STEPFUNCTION_H
 
 #include "autopar/Dialect/Dialect.h"
-#include "autopar/Training/Recipe.h"
+#include "autopar/Training/RecipeAttr.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace autopar {
@@ -51,7 +51,7 @@ private:
 /// @step of a module with a recipe, and that; nothing of a module without one.
 /// Fails if only one of both is there, having said so.
 struct TrainedModule {
-  Recipe recipe;
+  const Recipe &recipe; // of the module's attribute
   mlir::func::FuncOp step;
 };
 mlir::FailureOr<std::optional<TrainedModule>>

@@ -1,6 +1,6 @@
 // Every key of a plan file that is wrong is named.
 
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+row save=%t.json" -o /dev/null
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,row save=%t.json" -o /dev/null
 // RUN: autopar-opt %s --autopar-plan="ranks=2 strategy=layer micro-batches=2 save=%t.layer.json" -o /dev/null
 
 // RUN: echo '[' > %t.bad.json

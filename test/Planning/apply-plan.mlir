@@ -1,8 +1,8 @@
 // A plan that was kept gives the same attributes; the same search the same bytes.
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+tensor save=%t.json" -o %t.searched.mlir
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,tensor save=%t.json" -o %t.searched.mlir
 // RUN: autopar-opt %s --autopar-apply-plan="file=%t.json" --autopar-verify-plan -o %t.applied.mlir
 // RUN: diff %t.searched.mlir %t.applied.mlir
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+tensor save=%t.again.json" -o %t.searched.mlir
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,tensor save=%t.again.json" -o %t.searched.mlir
 // RUN: diff %t.json %t.again.json
 // RUN: FileCheck %s < %t.json
 // CHECK: "collectives"

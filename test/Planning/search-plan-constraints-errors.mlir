@@ -81,7 +81,7 @@ for name, case in cases.items():
     path = f"{folder}/{'broken' if case is None else name}.json"
     with open(path, "w") as file:
         file.write("{" if case is None else json.dumps({"constraints": case} if case and isinstance(case, list) else case))
-    mesh = "" if name == "two" else "strategy=layer+auto" if name == "order" else "mesh=x=4"
+    mesh = "" if name == "two" else "strategy=layer,auto" if name == "order" else "mesh=x=4"
     done = subprocess.run(["autopar-opt", f"{folder}/model.mlir", f"--autopar-plan=ranks=4 {mesh} constraints={path}"],
                           capture_output=True, text=True)
     print("== " + name + "\n" + done.stderr.splitlines()[0], "" if done.returncode == 1 else f"ended with {done.returncode}")

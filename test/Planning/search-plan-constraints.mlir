@@ -3,7 +3,7 @@
 // RUN: split-file %s %t
 
 // A weight and an activation by name, all dimensions said.
-// RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=data=2+tensor=2 constraints=%t/exact.json" --autopar-verify-plan | FileCheck %s --check-prefix=EXACT
+// RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=data=2,tensor=2 constraints=%t/exact.json" --autopar-verify-plan | FileCheck %s --check-prefix=EXACT
 // EXACT: @step(
 // EXACT-SAME: [{}, {"tensor"}]>, autopar.source = #autopar.parameter<"w1"
 // EXACT: relu {{.*}}autopar.shardings = [#autopar.sharding<@mesh, [{"data"}, {"tensor"}]>]
@@ -21,7 +21,7 @@
 // PARTIAL: einsum "mk,kn->mn" {{.*}}autopar.shardings = [#autopar.sharding<@mesh, [{}, {}], partial = {"t": sum}>]
 
 // An op by its node's name: by a strategy's name, by a dimension, by a factor.
-// RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=a=2+b=2 constraints=%t/nodes.json" --autopar-verify-plan | FileCheck %s --check-prefix=NODES
+// RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=a=2,b=2 constraints=%t/nodes.json" --autopar-verify-plan | FileCheck %s --check-prefix=NODES
 // NODES: einsum {{.*}}autopar.strategy = #autopar.strategy<@mesh, {"a": split 1, "b": split 2}>
 // NODES: relu {{.*}}autopar.strategy = #autopar.strategy<@mesh, {"a": split 1{{.*}}}>
 // NODES: einsum {{.*}}autopar.strategy = #autopar.strategy<@mesh, {"a": split 0{{.*}}}>

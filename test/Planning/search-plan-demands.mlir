@@ -15,20 +15,20 @@
 // TENSOR: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"tensor": split 2}>
 
 // One name per axis, in order; where the axes are called like the names, by name.
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+tensor" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=tensor+data mesh=data=2+tensor=2" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,tensor" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=tensor,data mesh=data=2,tensor=2" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
 // BOTH: autopar.mesh @mesh <["data"=2, "tensor"=2]>
 // BOTH: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"data": split 0, "tensor": split 1}>
 // BOTH: relu {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"data": split 0, "tensor": split 1}>
 // BOTH: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"data": split 0, "tensor": split 2}>
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+row mesh=a=2+b=2" --autopar-verify-plan | FileCheck %s --check-prefix=ORDER
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,row mesh=a=2,b=2" --autopar-verify-plan | FileCheck %s --check-prefix=ORDER
 // ORDER: einsum {{.*}} autopar.strategy = #autopar.strategy<@mesh, {"a": split 0, "b": split 2}>
 // A name given twice makes two axes.
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+data" --autopar-verify-plan | FileCheck %s --check-prefix=TWICE
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,data" --autopar-verify-plan | FileCheck %s --check-prefix=TWICE
 // TWICE: autopar.mesh @mesh <["data"=2, "data2"=2]>
 // TWICE-COUNT-3: autopar.strategy<@mesh, {"data": split 0, "data2": split 0}>
 // An axis called layer is stages whatever the strategy.
-// RUN: autopar-opt %s --autopar-plan="ranks=4 mesh=layer=2+a=2" --autopar-verify-plan | FileCheck %s --check-prefix=STAGES
+// RUN: autopar-opt %s --autopar-plan="ranks=4 mesh=layer=2,a=2" --autopar-verify-plan | FileCheck %s --check-prefix=STAGES
 // STAGES: autopar.stages = 2 : i64
 // STAGES: autopar.mesh @mesh <[{{.*}}"a"=2]>
 // STAGES: einsum {{.*}}autopar.stage = 0

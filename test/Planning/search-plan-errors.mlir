@@ -2,9 +2,9 @@
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=spatial" 2>&1 | FileCheck %s --check-prefix=FOLLOW
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=data=3" 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=data" 2>&1 | FileCheck %s --check-prefix=FORM
-// RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=a=1+a=2" 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=data+row mesh=data=2" 2>&1 | FileCheck %s --check-prefix=AXES
-// RUN: not autopar-opt %s --autopar-plan="ranks=3 strategy=data+row" 2>&1 | FileCheck %s --check-prefix=PRIME
+// RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=a=1,a=2" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=data,row mesh=data=2" 2>&1 | FileCheck %s --check-prefix=AXES
+// RUN: not autopar-opt %s --autopar-plan="ranks=3 strategy=data,row" 2>&1 | FileCheck %s --check-prefix=PRIME
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 strategy=layer micro-batches=3" 2>&1 | FileCheck %s --check-prefix=MICRO
 // RUN: not autopar-opt %s --autopar-plan="ranks=2 mesh=x=2 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not autopar-opt %s --autopar-plan="ranks=4 strategy=layer" 2>&1 | FileCheck %s --check-prefix=FEW

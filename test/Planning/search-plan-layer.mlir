@@ -1,5 +1,5 @@
 // RUN: autopar-opt %s --autopar-plan="ranks=2 strategy=layer" --autopar-verify-plan | FileCheck %s
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=layer+data mesh=layer=2+data=2 micro-batches=4" --autopar-verify-plan | FileCheck %s --check-prefix=FOUR
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=layer,data mesh=layer=2,data=2 micro-batches=4" --autopar-verify-plan | FileCheck %s --check-prefix=FOUR
 
 // Two stages of one device; the batch of 1024 in micro-batches.
 // CHECK: autopar.stages = 2

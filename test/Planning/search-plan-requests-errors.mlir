@@ -2,7 +2,7 @@
 
 // RUN: split-file %s %t
 
-// RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 strategy=data+spatial" 2>&1 | FileCheck %s --check-prefix=FOLLOW
+// RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 strategy=data,spatial" 2>&1 | FileCheck %s --check-prefix=FOLLOW
 // FOLLOW: error: no op of this model can follow strategy 'spatial' over 2 devices; those that can be followed: auto, replicated, data, row, column, tensor, layer
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=data=zero" 2>&1 | FileCheck %s --check-prefix=FORM -DTEXT=data=zero
@@ -21,7 +21,7 @@
 // CUT: error: no plan found within the memory limit of 11.7 KiB per device; the least found is {{[0-9.]+ KiB}}, {{[0-9.]+ KiB}} more: there is a plan with a limit of {{[0-9.]+KiB}}{{$}}
 // RUN: not autopar-opt %t/mixed.mlir --autopar-plan="ranks=2 strategy=layer micro-batches=2" 2>&1 | FileCheck %s --check-prefix=MIXED
 // MIXED: error: op {{.*}} needs the whole batch, and so does all before it: the model cannot be cut into 2 micro-batches
-// RUN: not autopar-opt %t/squares.mlir --autopar-plan="ranks=6 strategy=layer+data mesh=layer=2,data=3 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=SQUARES
+// RUN: not autopar-opt %t/squares.mlir --autopar-plan="ranks=6 strategy=layer,data mesh=layer=2,data=3 micro-batches=2" 2>&1 | FileCheck %s --check-prefix=SQUARES
 // SQUARES: error: no shardings of the ops fit together on this mesh with 2 micro-batches
 
 // RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=-1" 2>&1 | FileCheck %s --check-prefix=RANKS

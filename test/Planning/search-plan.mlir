@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data" --autopar-verify-plan | FileCheck %s --check-prefix=DATA
 // RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=row" --autopar-verify-plan | FileCheck %s --check-prefix=ROW
 // RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=tensor" --autopar-verify-plan | FileCheck %s --check-prefix=TENSOR
-// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data+tensor mesh=data=2+tensor=2" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
+// RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=data,tensor mesh=data=2,tensor=2" --autopar-verify-plan | FileCheck %s --check-prefix=BOTH
 // RUN: autopar-opt %s --autopar-plan="ranks=4 strategy=replicated" --autopar-verify-plan | FileCheck %s --check-prefix=SAME
 
 // DATA: autopar.mesh @mesh <["data"=4]>

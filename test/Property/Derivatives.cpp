@@ -3,10 +3,9 @@
 #include "Derivatives.h"
 #include "Comparison.h"
 #include "GraphBuilder.h"
-#include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Training/Passes.h"
-#include "autopar/Training/Recipe.h"
+#include "autopar/Training/RecipeAttr.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/raw_ostream.h"
@@ -119,12 +118,12 @@ bool differentiateGraph(ModuleOp module) {
     return false;
   MLIRContext *context = module.getContext();
   addResult(step, loss, OutputAttr::get(context, OutputRole::Loss));
-  (*trained)->setAttr(
-      kRecipe,
-      attributeFromJSON(
-          context, json::Object{{"loss", "mse_mean"},
-                                {"optimizer", json::Object{{"kind", "sgd"}}},
-                                {"trainable", std::move(names)}}));
+  Recipe recipe = llvm::cantFail(
+      recipeFromJSON(json::Object{{"loss", "mse_mean"},
+                                  {"optimizer", json::Object{{"kind", "sgd"}}},
+                                  {"trainable", std::move(names)}},
+                     "of the test"));
+  (*trained)->setAttr(kRecipe, RecipeAttr::get(context, recipe));
   PassManager manager(context);
   manager.addPass(createDifferentiate());
   Diagnostics diagnostics(context);

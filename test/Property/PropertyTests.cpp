@@ -379,7 +379,7 @@ int main(int argc, char **argv) {
   readSettings(argc, argv);
   DialectRegistry registry;
   registry.insert<AutoparDialect, func::FuncDialect>();
-  registerDerivatives(registry);
+  registerTraining(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   if (settings.onlyDecompositions)

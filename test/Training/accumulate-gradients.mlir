@@ -20,7 +20,7 @@
 // CHECK: %[[G1:.*]] = autopar.reduce sum %[[X1]] dims = [0, 1]
 // CHECK: %[[G:.*]] = autopar.binary add %[[G0]], %[[G1]]
 // CHECK: return %[[SUM]], %[[BAD]], %[[N1]], %[[G]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}>} {
   func.func @step(%x: tensor<3x4xf32> {autopar.source = #autopar.input<"x">}, %s: tensor<f32> {autopar.source = #autopar.input<"s">},
       %m: tensor<4xf32> {autopar.source = #autopar.state<"mean", #autopar.parameter<"mean", "m", offset = 0, length = 16>>},
       %w: tensor<4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 16, length = 16>})
@@ -51,7 +51,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // COUNT: %[[Q1:.*]] = autopar.binary div %[[S1]], %[[L]]
 // COUNT: %[[LOSS:.*]] = autopar.binary add %[[Q0]], %[[Q1]]
 // COUNT: return %[[LOSS]], %[[C]]
-module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<3xi64> {autopar.source = #autopar.input<"labels">})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<i32> {autopar.result = #autopar.output<"counted_labels", role = counted_labels>}) {
     %none = autopar.constant dense<-100> : tensor<3xi64>

@@ -9,7 +9,7 @@
 // CHECK: %[[OWN:.*]] = autopar.select %[[IS]], %[[LOG]],
 // CHECK: %[[ROWS:.*]] = autopar.reduce sum %[[OWN]] dims = [1] : tensor<6x5xf32> -> tensor<6xf32>
 // CHECK: autopar.reduce sum %[[ROWS]] dims = [0] : tensor<6xf32> -> tensor<f32>
-module attributes {autopar.recipe = {loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<6x5xf32>
   }
@@ -20,7 +20,7 @@ module attributes {autopar.recipe = {loss = "softmax_cross_entropy_mean", optimi
 // CHECK: func.func @step(%{{.*}}: tensor<2x4x5xf32> {{.*}}, %[[T:.*]]: tensor<2x4xi64> {autopar.source = #autopar.input<"input_ids">})
 // CHECK: %[[NEXT:.*]] = autopar.slice %[[T]] starts = [0, 1] steps = [1, 1] : tensor<2x4xi64> -> tensor<2x3xi64>
 // CHECK: autopar.concat %[[NEXT]], %{{.*}} dim = 1 : (tensor<2x3xi64>, tensor<2x1xi64>) -> tensor<2x4xi64>
-module attributes {autopar.recipe = {loss = "causal_lm_shifted_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "causal_lm_shifted_cross_entropy_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<2x4x5xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2x4xi64> {autopar.source = #autopar.input<"input_ids">})
       -> (tensor<2x4x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x4x5xf32>
@@ -31,7 +31,7 @@ module attributes {autopar.recipe = {loss = "causal_lm_shifted_cross_entropy_mea
 // An input `labels` that other outputs alone depend on has the labels; a parameter may have any name.
 // CHECK: func.func @step(%[[X:[^:]*]]: tensor<3xf32> {{.*}}, %[[T:[^:]*]]: tensor<3xf32> {autopar.source = #autopar.input<"labels">}, %{{.*}}: tensor<3xf32> {autopar.source = #autopar.parameter<"labels"
 // CHECK: autopar.binary sub %[[X]], %[[T]]
-module attributes {autopar.recipe = {loss = "mse_mean", output = "y", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", output = "y", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<3xf32> {autopar.source = #autopar.input<"labels">},
                   %w: tensor<3xf32> {autopar.source = #autopar.parameter<"labels", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}, tensor<3xf32> {autopar.result = #autopar.output<"loss">}) {
@@ -46,7 +46,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", output = "y", optimizer 
 // CHECK: autopar.convert %{{.*}} : tensor<3xbf16> -> tensor<3xf32>
 // CHECK: autopar.convert %{{.*}} : tensor<3xf32> -> tensor<3xf64>
 // CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<3xf64> -> tensor<f64>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<3xbf16> {autopar.source = #autopar.input<"x">}) -> (tensor<3xbf16> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<3xbf16>
   }
@@ -64,7 +64,7 @@ func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (te
 // CHECK: autopar.index_bounds = [{ignored = -100 : i64, input = "labels", {{.*}}, text = "labels are classes, 0 to 999, or -100 where none is"}]
 // CHECK: %[[WIDE:.*]] = autopar.convert %arg1 : tensor<2xui8> -> tensor<2xi64>
 // CHECK: autopar.iota dim = 1 : () -> tensor<2x1000xi64>
-module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<2x1000xf32> {autopar.source = #autopar.input<"x">}, %t: tensor<2xui8> {autopar.source = #autopar.input<"labels">})
       -> (tensor<2x1000xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x1000xf32>
@@ -74,7 +74,7 @@ module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimiz
 // -----
 // A block's terms are divided by all of the step, of which there are four times as many.
 // CHECK: autopar.constant dense<0.08333333333333{{.*}}> : tensor<f64>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 4 : i64}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, accumulation = 4 : i64}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<3xf32>
   }
@@ -88,7 +88,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: %[[ALL:.*]] = autopar.convert %[[LEAST]] : tensor<i32> -> tensor<f32>
 // CHECK: %[[LOSS:.*]] = autopar.binary div %{{.*}}, %[[ALL]] : tensor<f32>
 // CHECK: return %[[LOSS]], %[[COUNT]]
-module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64}>} {
   func.func @step(%x: tensor<2x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<2x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x5xf32>
   }
@@ -100,7 +100,7 @@ module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimiz
 // CHECK: autopar.constant dense<5.000000e-01> : tensor<f32>
 // CHECK: %[[LOSS:.*]] = autopar.binary mul %[[MEAN]], %{{.*}} : tensor<f32>
 // CHECK: return %[[LOSS]]
-module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64, mean_over = "block"}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}, accumulation = 2 : i64, mean_over = "block"}>} {
   func.func @step(%x: tensor<2x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<2x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<2x5xf32>
   }
@@ -113,7 +113,7 @@ module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimiz
 // CHECK: %[[COUNTED:.*]] = autopar.select %[[EACH]], %[[X]], %[[T]]
 // CHECK: autopar.binary sub %[[COUNTED]], %[[T]]
 // CHECK: autopar.reduce sum %{{.*}} dims = [0] : tensor<6xi32> -> tensor<i32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, last_batch = "pad"}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, last_batch = "pad"}>} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<6x5xf32>
   }

@@ -11,8 +11,8 @@
 // CHECK: %[[HIGHEST:.*]] = autopar.reduce max %[[X]] dims = [1]
 // CHECK: %[[FIRST:.*]] = autopar.reduce min %{{.*}} dims = [1] : tensor<6x5xi64> -> tensor<6xi64>
 // CHECK: autopar.compare eq %[[FIRST]], %[[LABELS]]
-module attributes {autopar.evaluation = {loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"},
-                                         evaluation = {metrics = ["accuracy", "perplexity"], every = 10, patience = 3}}} {
+module attributes {autopar.evaluation = #training.recipe<{loss = "softmax_cross_entropy_mean", optimizer = {kind = "sgd"},
+                                         evaluation = {metrics = ["accuracy", "perplexity"], every = 10, patience = 3}}>} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<6x5xf32>
   }
@@ -23,7 +23,7 @@ module attributes {autopar.evaluation = {loss = "softmax_cross_entropy_mean", op
 // CHECK: module attributes {autopar.counted_rows = "counted_rows'"
 // CHECK-SAME: outputs = ["metric/loss/0'", "metric/loss/1"]
 // CHECK: autopar.input<"counted_rows'">
-module attributes {autopar.evaluation = {loss = "mse_mean", output = "y", optimizer = {kind = "sgd"}, evaluation = {}}} {
+module attributes {autopar.evaluation = #training.recipe<{loss = "mse_mean", output = "y", optimizer = {kind = "sgd"}, evaluation = {}}>} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %c: tensor<6x5xf32> {autopar.source = #autopar.input<"counted_rows">})
       -> (tensor<6x5xf32> {autopar.result = #autopar.output<"y">}, tensor<6x5xf32> {autopar.result = #autopar.output<"metric/loss/0">}) {
     return %x, %c : tensor<6x5xf32>, tensor<6x5xf32>

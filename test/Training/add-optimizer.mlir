@@ -14,7 +14,7 @@
 // CHECK-DAG: %[[NEXT:.*]] = autopar.binary sub %[[W]], %[[STEP]] : tensor<3xf32>
 // CHECK-DAG: %[[COUNT:.*]] = autopar.binary add %[[N]], %{{.*}} : tensor<i64>
 // CHECK: return %[[X]], %[[NORM]], %[[RATE]], %[[NEW]], %[[NEXT]], %[[COUNT]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd", momentum = 0.9}, schedule = {kind = "linear", warmup_steps = 2 : i64}, steps = 9 : i64}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd", momentum = 0.9}, schedule = {kind = "linear", warmup_steps = 2 : i64}, steps = 9 : i64}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {
@@ -31,7 +31,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: %[[FACTOR:.*]] = autopar.convert %[[WIDE]] : tensor<f64> -> tensor<f32>
 // CHECK-DAG: autopar.broadcast %[[FACTOR]] dims = [] : tensor<f32> -> tensor<3xf32>
 // CHECK-DAG: autopar.broadcast %[[FACTOR]] dims = [] : tensor<f32> -> tensor<2x2xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, clip_global_norm = 1.0}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, clip_global_norm = 1.0}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %y: tensor<2x2xf32> {autopar.source = #autopar.input<"y">},
       %v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m", offset = 0, length = 12>},
       %w: tensor<2x2xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 12, length = 16>})
@@ -52,7 +52,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[NEXT:.*]] = autopar.select %[[ALL]], %{{.*}}, %[[W]] : tensor<3xi1>, tensor<3xf32>
 // CHECK-DAG: %[[COUNT:.*]] = autopar.select %[[FINITE]], %{{.*}}, %[[N]] : tensor<i1>, tensor<i64>
 // CHECK: return %[[G]], %[[NORM]], %{{.*}}, %{{.*}}, %[[SKIPPED]], %[[NEXT]], %[[COUNT]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {
@@ -65,7 +65,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[BAD:.*]] = autopar.reduce max %{{.*}} dims = [0] : tensor<3xi32> -> tensor<i32>
 // CHECK-DAG: %[[FINITE:.*]] = autopar.compare eq %{{.*}} : tensor<i32> -> tensor<i1>
 // CHECK-DAG: autopar.broadcast %[[FINITE]] dims = [] : tensor<i1> -> tensor<3xi1>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = 8.0}>} {
   func.func @step(%x: tensor<3xf64> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf64> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>})
       -> (tensor<3xf64> {autopar.result = #autopar.gradient<"w">}) {
@@ -83,7 +83,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[ALL:.*]] = autopar.broadcast %[[SOME]] dims = [] : tensor<i1> -> tensor<3xi1>
 // CHECK-DAG: autopar.select %[[ALL]]
 // CHECK: return %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[NONE]], %[[NONE]],
-module attributes {autopar.recipe = {loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}, %n: tensor<i32> {autopar.source = #autopar.input<"n">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<i32> {autopar.result = #autopar.output<"counted_labels", role = counted_labels>}, tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {

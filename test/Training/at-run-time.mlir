@@ -21,7 +21,7 @@
 // CHECK-DAG: %[[ALONG:.*]] = autopar.select %[[SETS]], %[[V]], %[[G]]
 // CHECK-DAG: %[[R:.*]] = autopar.convert %[[LR]] : tensor<f64> -> tensor<f32>
 // CHECK: return %[[X]], %{{[^,]*}}, %[[LR]], %[[LR]], %[[DECAY]], %[[MOMENTUM]], %[[NEXT]],
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd", lr = 0.125}, at_run_time = ["lr", "momentum", "optimizer.weight_decay"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd", lr = 0.125}, at_run_time = ["lr", "momentum", "optimizer.weight_decay"]}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {
@@ -40,8 +40,8 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[OWN:.*]] = autopar.constant dense<7.500000e-01> : tensor<3xf32>
 // CHECK-DAG: %[[B2:.*]] = autopar.convert %[[BETA2]] : tensor<f64> -> tensor<f32>
 // CHECK-DAG: autopar.binary mul %[[M]], %[[OWN]] : tensor<3xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "adamw"}, at_run_time = ["betas", "weight_decay", "groups[0].lr"], groups = [
-    {parameters = ["v"], lr = 0.5, betas = [0.75, unit]}]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "adamw"}, at_run_time = ["betas", "weight_decay", "groups[0].lr"], groups = [
+    {parameters = ["v"], lr = 0.5, betas = [0.75, unit]}]}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>},
       %v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m", offset = 12, length = 12>})
@@ -64,8 +64,8 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "ada
 // CHECK-DAG: %[[EARLY:.*]] = autopar.binary div %{{.*}}, %[[LEAST]] : tensor<f64>
 // CHECK-DAG: autopar.select %{{.*}}, %[[EARLY]], %{{.*}} : tensor<i1>, tensor<f64>
 // CHECK-DAG: autopar.binary sub %{{.*}}, %[[PART]] : tensor<f64>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, clip_global_norm = 2.0, average = 0.5, steps = 9 : i64, schedule = {kind = "linear"},
-    at_run_time = ["clip_global_norm", "average", "schedule.warmup_steps", "steps"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, clip_global_norm = 2.0, average = 0.5, steps = 9 : i64, schedule = {kind = "linear"},
+    at_run_time = ["clip_global_norm", "average", "schedule.warmup_steps", "steps"]}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {

@@ -11,7 +11,7 @@
 // CHECK-DAG: %[[FIRST:.*]] = autopar.compare eq %{{.*}} : tensor<f64> -> tensor<i1>
 // CHECK-DAG: %[[ALL:.*]] = autopar.broadcast %[[FIRST]] dims = [] : tensor<i1> -> tensor<3xi1>
 // CHECK-DAG: autopar.select %[[ALL]], %[[NEXT]], %[[LATER]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, average = 0.9}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, average = 0.9}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<3xf32> {autopar.result = #autopar.gradient<"w">}) {

@@ -40,7 +40,7 @@ module attributes {autopar.check_numerics} {
 
 // Gradients may overflow where a scaled loss skips such steps: only the loss counts.
 // CHECK: places = ["Inf in state 'w', which node 'loss' reads", "NaN in state 'w', which node 'loss' reads", "Inf in node 'loss' (unary)", "NaN in node 'loss' (unary)"]
-module attributes {autopar.check_numerics, autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
+module attributes {autopar.check_numerics, autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}>} {
   func.func @step(%w: tensor<f32> {autopar.source = #autopar.state<"w", 1.0 : f32>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<f32> {autopar.result = #autopar.next_state<"w">}) {
     %0 = autopar.unary log %w : tensor<f32> -> tensor<f32> loc("loss")

@@ -9,7 +9,7 @@
 // CHECK: %[[GRADIENT:.*]] = autopar.convert %[[SLOPE]] : tensor<3xf32> -> tensor<3xbf16>
 // CHECK-NOT: autopar.binary div
 // CHECK: return %{{.*}}, %[[GRADIENT]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}>} {
   func.func @step(%w: tensor<3xbf16> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 6>})
       -> (tensor<bf16> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %v = autopar.unary log %w : tensor<3xbf16> -> tensor<3xbf16>
@@ -26,7 +26,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: autopar.function
 // CHECK: %[[GRADIENT:.*]] = autopar.binary div %{{.*}}, %[[W]]
 // CHECK: return %{{.*}}, %[[GRADIENT]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}>} {
   func.func @step(%w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 12>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %v = autopar.unary log %w : tensor<3xf32> -> tensor<3xf32>
@@ -44,7 +44,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: autopar.select %[[NAN]], %{{.*}}, %[[P]]
 // CHECK: %[[SAFE:.*]] = autopar.select %[[NAN]], %{{.*}}, %[[P]]
 // CHECK: autopar.binary mul %{{.*}}, %[[SAFE]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}>} {
   func.func @step(%w: tensor<2x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>},
       %one: tensor<2x3xf32> {autopar.source = #autopar.input<"one">})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -61,7 +61,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // Nothing guards this one.
 // CHECK: autopar.softmax
 // CHECK-NOT: is_nan
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}>} {
   func.func @step(%w: tensor<2x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 24>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %p = autopar.softmax %w dim = 1 : tensor<2x3xf32>

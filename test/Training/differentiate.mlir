@@ -11,7 +11,7 @@
 // CHECK-DAG: %[[BOTH:.*]] = autopar.binary add %[[SECOND]], %[[FIRST]] : tensor<5x5xf32>
 // CHECK-DAG: %[[BIAS:.*]] = autopar.reduce sum %[[GZ]] dims = [0] : tensor<6x5xf32> -> tensor<5xf32>
 // CHECK: return %{{.*}}, %[[BOTH]], %[[BIAS]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<6x5xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<5x5xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 100>},
       %b: tensor<5xf32> {autopar.source = #autopar.parameter<"b", "m", offset = 100, length = 20>})
@@ -30,7 +30,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // By default what is an operand beside something that depends on an input is trained, also through what moves it and through arithmetic
 // with other parameters and with scalars: neither the table that another table meets, nor a scalar, nor the tensor of a node.
 // CHECK: #autopar.output<"loss", role = loss>}, tensor<2x2xf32> {autopar.result = #autopar.gradient<"moved">}, tensor<4xf32> {autopar.result = #autopar.gradient<"added">}) {
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
       %moved: tensor<2x2xf32> {autopar.source = #autopar.parameter<"moved", "m", offset = 0, length = 16>},
       %table: tensor<4xf32> {autopar.source = #autopar.parameter<"table", "m", offset = 16, length = 16>},
@@ -60,7 +60,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // Indices are no table: what they gather is trained, also behind a function and where a mask is added. So is the weight of a layer that
 // reads a table, but no frequencies that a contraction multiplies with places.
 // CHECK: #autopar.output<"loss", role = loss>}, tensor<3x4xf32> {autopar.result = #autopar.gradient<"rows">}, tensor<4x4xf32> {autopar.result = #autopar.gradient<"layer">}) {
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<2x4xf32> {autopar.source = #autopar.input<"x">},
       %rows: tensor<3x4xf32> {autopar.source = #autopar.parameter<"rows", "m", offset = 0, length = 48>},
       %layer: tensor<4x4xf32> {autopar.source = #autopar.parameter<"layer", "m", offset = 48, length = 64>},
@@ -87,7 +87,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: func.func @step(%[[X:.*]]: tensor<3xf32> {{.*}}, %{{.*}}: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w", #autopar.parameter<"w"
 // CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<3xf32> {autopar.result = #autopar.next_state<"w">}, tensor<3xf32> {autopar.result = #autopar.gradient<"v">}) {
 // CHECK: return %{{.*}}, %[[W]], %[[X]] : tensor<f32>, tensor<3xf32>, tensor<3xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["v", "w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["v", "w"]}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %v: tensor<3xf32> {autopar.source = #autopar.parameter<"v", "m", offset = 0, length = 12>},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 12, length = 12>})
@@ -102,7 +102,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // A gather's rows are added where they came from.
 // CHECK: %[[G:.*]] = autopar.constant dense<1.000000e+00> : tensor<2x4xf32>
 // CHECK: autopar.scatter sum %[[G]], %arg0 dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<9x4xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%i: tensor<2xi64> {autopar.source = #autopar.input<"i">},
       %t: tensor<9x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 144>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -118,7 +118,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: %[[ROWS:.*]] = autopar.reshape %{{.*}} : tensor<2x1xi64> -> tensor<2xi64>
 // CHECK: autopar.scatter sum %{{.*}}, %[[ROWS]] dim = 0 : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<27x4xf32>
 // CHECK: autopar.reshape %{{.*}} : tensor<27x4xf32> -> tensor<9x3x4xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%i: tensor<2x2xi64> {autopar.source = #autopar.input<"i">},
       %t: tensor<9x3x4xf32> {autopar.source = #autopar.parameter<"t", "m", offset = 0, length = 432>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -135,7 +135,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[G:.*]] = autopar.transpose %{{.*}} perm = [1, 0, 2] : tensor<4x5x4xf32> -> tensor<5x4x4xf32>
 // CHECK: %[[W:.*]] = autopar.convolution %[[X]], %[[G]] strides = [1] dilations = [2] low = [1] high = [0] groups = 1 : (tensor<3x4x8xf32>, tensor<5x4x4xf32>) -> tensor<3x5x3xf32>
 // CHECK: autopar.transpose %[[W]] perm = [1, 0, 2] : tensor<3x5x3xf32> -> tensor<5x3x3xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<4x3x8xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<5x3x3xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 180>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -156,7 +156,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[B:.*]] = autopar.reshape %[[SECOND]] : tensor<1x1x4xf32> -> tensor<1x1x4x1xf32>
 // CHECK: %[[C:.*]] = autopar.concat %[[A]], %[[B]] dim = 3
 // CHECK: autopar.reshape %[[C]] : tensor<1x1x4x2xf32> -> tensor<1x1x8xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}>} {
   func.func @step(%x: tensor<1x1x8xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 32>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.pool max %x window = [3] strides = [2] dilations = [1] low = [1] high = [0] : (tensor<1x1x8xf32>) -> tensor<1x1x4xf32>
@@ -171,7 +171,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: autopar.compare eq
 // CHECK-NOT: autopar.concat
 // CHECK: return %{{.*}} : tensor<f32>, tensor<1x1x1xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}>} {
   func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
     %y = autopar.pool max %x window = [2] strides = [3] dilations = [1] low = [1] high = [0] : (tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
@@ -184,7 +184,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // Windows that read nothing but padding: the gradient by the input is zero.
 // CHECK: %[[ZERO:.*]] = autopar.constant dense<0.000000e+00> : tensor<1x1x1xf32>
 // CHECK: return %{{.*}}, %[[ZERO]] : tensor<f32>, tensor<1x1x1xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["x"]}>} {
   func.func @step(%x: tensor<1x1x1xf32> {autopar.source = #autopar.parameter<"x", "m", offset = 0, length = 4>},
       %w: tensor<1x1x1xf32> {autopar.source = #autopar.input<"w">})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -200,7 +200,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK-DAG: %[[SEED:.*]] = autopar.broadcast %[[SCALE]] dims = [] : tensor<f32> -> tensor<4xf32>
 // CHECK-DAG: %[[G:.*]] = autopar.binary mul %[[SEED]], %[[X]] : tensor<4xf32>
 // CHECK: return %{{.*}}, %{{.*}}, %[[SCALE]], %[[G]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, loss_scale = "dynamic"}>} {
   func.func @step(%x: tensor<4xf32> {autopar.source = #autopar.input<"x">},
       %w: tensor<4xf32> {autopar.source = #autopar.parameter<"w", "m", offset = 0, length = 16>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {
@@ -220,7 +220,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // CHECK: autopar.binary div
 // CHECK: %[[SHARE:.*]] = autopar.gather_nd %{{.*}}, %{{.*}} batch_dims = 1
 // CHECK: autopar.select %[[FOUND]], %[[SHARE]]
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   func.func @step(%i: tensor<2x4xi64> {autopar.source = #autopar.input<"i">},
       %u: tensor<2x4xf32> {autopar.source = #autopar.parameter<"u", "m", offset = 0, length = 32>})
       -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}) {

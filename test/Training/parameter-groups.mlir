@@ -10,8 +10,8 @@
 // CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>}, tensor<3xf32> {autopar.result = #autopar.gradient<"head.weight">}, tensor<3xf32> {autopar.result = #autopar.gradient<"head.bias">},
 // CHECK-DAG: autopar.constant dense<5.000000e-02> : tensor<f64>
 // CHECK-DAG: autopar.constant dense<5.000000e-03> : tensor<3xf32>
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd", lr = 0.05}, groups = [
-    {parameters = ["encoder.*"], frozen = true}, {parameters = ["*", "!*.weight"], lr_scale = 0.1, momentum = 0.9}]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd", lr = 0.05}, groups = [
+    {parameters = ["encoder.*"], frozen = true}, {parameters = ["*", "!*.weight"], lr_scale = 0.1, momentum = 0.9}]}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">},
       %e: tensor<3xf32> {autopar.source = #autopar.parameter<"encoder.weight", "m", offset = 0, length = 12>},
       %w: tensor<3xf32> {autopar.source = #autopar.parameter<"head.weight", "m", offset = 12, length = 12>},

@@ -2,7 +2,7 @@
 // RUN: autopar-opt %s --split-input-file --autopar-stack-parameters --autopar-differentiate | FileCheck %s --check-prefix=GRADIENT
 
 // Rows of a matrix, by themselves and converted; a bias with it.
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   // CHECK-LABEL: @step
   // CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<3x4x5xf32> {autopar.source = #autopar.parameter<"w" [12, 5], "m.bin", offset = 0, length = 240>}
   // CHECK-SAME: tensor<2x6xf32> {autopar.source = #autopar.parameter<"b" [12], "m.bin", offset = 240, length = 48, constant = true>}
@@ -33,7 +33,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 
 // Columns.
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["w"]}>} {
   // CHECK-LABEL: @step
   // CHECK-SAME: tensor<5x2x6xf32> {autopar.source = #autopar.parameter<"w" [5, 12],
   func.func @step(%w: tensor<5x12xf32> {autopar.source = #autopar.parameter<"w", "m.bin", offset = 0, length = 240>})
@@ -48,7 +48,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 
 // Pieces that are no equal ones, or begin between them, single rows, and steps.
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["unequal"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}, trainable = ["unequal"]}>} {
   // CHECK-LABEL: @step
   // CHECK-SAME: tensor<12xf32> {autopar.source = #autopar.parameter<"unequal", "m.bin"
   // CHECK-SAME: tensor<12xf32> {autopar.source = #autopar.parameter<"between", "m.bin"
@@ -78,7 +78,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 
 // Another reader wants the whole; input and state are none of a file's.
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd"}}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "sgd"}}>} {
   // CHECK-LABEL: @step
   // CHECK-SAME: tensor<12xf32> {autopar.source = #autopar.parameter<"w", "m.bin"
   // CHECK-SAME: tensor<12xf32> {autopar.source = #autopar.input<"x">}
@@ -98,7 +98,7 @@ module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "sgd
 // -----
 
 // Adafactor tells rows from columns.
-module attributes {autopar.recipe = {loss = "mse_mean", optimizer = {kind = "adafactor"}, trainable = ["w"]}} {
+module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimizer = {kind = "adafactor"}, trainable = ["w"]}>} {
   // CHECK-LABEL: @step
   // CHECK-SAME: tensor<12x5xf32> {autopar.source = #autopar.parameter<"w", "m.bin"
   func.func @step(%w: tensor<12x5xf32> {autopar.source = #autopar.parameter<"w", "m.bin", offset = 0, length = 240>})

@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
                   mlir::arith::ArithDialect, mlir::math::MathDialect,
                   mlir::scf::SCFDialect, mlir::func::FuncDialect>();
   mlir::func::registerInlinerExtension(registry);
-  autopar::registerDerivatives(registry);
+  autopar::registerTraining(registry);
   llvm::InitLLVM init(argc, argv);
   return mlir::asMainReturnCode(run(argc, argv, registry));
 }

@@ -27,13 +27,13 @@ int complain(const llvm::Twine &message);
 
 /// The options that shape a plan, of all commands that make one.
 struct PlanOptions {
-  std::string cluster, target, precision, recipe, strategy, mesh, planFile,
-      fromPlan, savePlan, memoryLimit, constraints, objective, ranks;
+  std::string cluster, target, precision, recipe, planFile, fromPlan, savePlan,
+      ranks;
+  /// The texts of kRequestOptions by name; that of an absent option is empty.
+  std::map<llvm::StringRef, std::string> asked;
   std::vector<std::string> bindings, states, entries;
-  int64_t microBatches = 0;
-  bool fewestDevices = false, allowLinkedWeights = false, tracePlanning = false,
-       remarks = false, verbose = false, checkNumerics = false,
-       evaluates = false;
+  bool allowLinkedWeights = false, tracePlanning = false, remarks = false,
+       verbose = false, checkNumerics = false, evaluates = false;
 
   void addTo(CommandLine &line);
   /// Where text for a person goes: stdout, unless the plan or one of these
@@ -46,6 +46,7 @@ struct PlanOptions {
 
 private:
   void addDemands(std::vector<Option> &options);
+  Option optionOf(const RequestOption &row);
   /// Words that are none, and options that exclude each other.
   llvm::Error check() const;
   /// `ranks`: of --ranks; 0: none was given.

@@ -46,21 +46,20 @@ CommandLine commandLine(CompileOptions &options) {
                               "the weights' bytes inside the executable: one "
                               "file, and no other is read",
                               options.embedWeights));
-  line.options.push_back(
-      text("cpu", "NAME",
-           "make code for this CPU, as LLVM names them: x86-64-v3 for hosts "
-           "older than\n                             this one (default: this "
-           "host's)",
-           options.cpu));
+  line.options.push_back(text("cpu", "NAME",
+                              "make code for this CPU, as LLVM names them: "
+                              "x86-64-v3 for hosts older than\n"
+                              "this one (default: this host's)",
+                              options.cpu));
   line.options.push_back(text("stop-after", "PHASE",
                               join(ArrayRef(kPhasesOfIR), ", ") +
-                                  ": print\n "
-                                  "                            that phase's IR",
+                                  ": print\n"
+                                  "that phase's IR",
                               options.stopAfter));
   line.options.push_back(text(
       "dump-phases", "DIR",
-      "keep the IR after each phase: DIR/1-import.mlir, DIR/2-training.mlir,"
-      "\n                             ...; autopar-opt reads it",
+      "keep the IR after each phase: DIR/1-import.mlir, DIR/2-training.mlir,\n"
+      "...; autopar-opt reads it",
       options.dumpPhases));
   line.options.push_back(
       {"emit", "cuda-source DIR",

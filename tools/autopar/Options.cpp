@@ -3,7 +3,7 @@
 #include "Options.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
@@ -69,13 +69,21 @@ Error CommandLine::parse(ArrayRef<const char *> arguments) const {
   return Error::success();
 }
 
+/// Prints a line of help. Those after its first one stand under that.
+static void printOption(StringRef left, StringRef help) {
+  for (StringRef line : split(help, '\n')) {
+    outs() << format("  %-26s ", left.str().c_str()) << line << "\n";
+    left = "";
+  }
+}
+
 void CommandLine::printHelp() const {
   outs() << "usage: " << usage << "\n\n" << about << "\n\noptions:\n";
   for (const Option &option : options) {
     std::string left = spelled(option);
     if (!option.value.empty())
       left += " " + option.value;
-    outs() << format("  %-26s ", left.c_str()) << option.help << "\n";
+    printOption(left, option.help);
   }
 }
 
@@ -116,27 +124,6 @@ Option number(std::string name, std::string value, std::string help,
                                        "' is no number of 1 or more");
             return Error::success();
           }};
-}
-
-Expected<int64_t> parseSize(StringRef text) {
-  size_t digits = text.find_first_not_of("0123456789.");
-  double value;
-  double unit = StringSwitch<double>(text.substr(digits))
-                    .Cases({"", "B"}, 1)
-                    .Cases({"K", "KB", "kB"}, 1e3)
-                    .Cases({"M", "MB"}, 1e6)
-                    .Cases({"G", "GB"}, 1e9)
-                    .Cases({"T", "TB"}, 1e12)
-                    .Case("KiB", 0x1p10)
-                    .Case("MiB", 0x1p20)
-                    .Case("GiB", 0x1p30)
-                    .Case("TiB", 0x1p40)
-                    .Default(0);
-  if (text.substr(0, digits).getAsDouble(value) || unit == 0 ||
-      value * unit < 1 || value * unit > 0x1p62)
-    return createStringError("'" + text +
-                             "' is no size; write 16GiB, 80GB or bytes");
-  return static_cast<int64_t>(value * unit);
 }
 
 } // namespace autopar::driver

@@ -12,9 +12,10 @@
 
 namespace autopar::driver {
 
-/// One option: `--ranks N`; a flag has no value name. One that takes two values
-/// (`--emit KIND DIR`) gets them with a space between. Of one that is not
-/// repeatable the last value holds, of which a warning tells.
+/// One option: `--ranks N`; a flag has no value name. The help may have several
+/// lines. One that takes two values (`--emit KIND DIR`) gets them with a space
+/// between. Of one that is not repeatable the last value holds, of which a
+/// warning tells.
 struct Option {
   std::string name, value, help;
   std::function<llvm::Error(llvm::StringRef)> apply;
@@ -41,9 +42,6 @@ Option texts(std::string name, std::string value, std::string help,
              std::vector<std::string> &to);
 Option number(std::string name, std::string value, std::string help,
               int64_t &to);
-
-/// `16GiB`, `80GB`, `1000000`.
-llvm::Expected<int64_t> parseSize(llvm::StringRef text);
 
 } // namespace autopar::driver
 

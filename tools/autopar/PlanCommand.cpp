@@ -77,23 +77,22 @@ int planCommand(ArrayRef<const char *> arguments) {
   options.addTo(line);
   line.options.push_back(text("json", "FILE", "write the plan as JSON", json));
   line.options.push_back(text("o", "FILE", "the same as --json", json));
-  line.options.push_back(
-      text("from", "OLD.json",
-           "keep what still fits of this plan, of other sizes, another "
-           "cluster,\n                             precision or model, search "
-           "the rest, and tell what was dropped",
-           options.fromPlan));
+  line.options.push_back(text(
+      "from", "OLD.json",
+      "keep what still fits of this plan, of other sizes, another cluster,\n"
+      "precision or model, search the rest, and tell what was dropped",
+      options.fromPlan));
   line.options.push_back(
       {"export", "SYSTEM FILE",
        "write the plan as settings of megatron, vllm or deepspeed, and warn of "
-       "what\n                             they cannot say (docs/Export.md)",
+       "what\n"
+       "they cannot say (docs/Export.md)",
        [&](StringRef given) { return exported.parse(given); }});
-  line.options.push_back(
-      text("html", "FILE",
-           "write one page that draws the plan: layers, devices and links, a "
-           "step's\n                             timeline, memory, costs, "
-           "alternatives",
-           html));
+  line.options.push_back(text("html", "FILE",
+                              "write one page that draws the plan: layers, "
+                              "devices and links, a step's\n"
+                              "timeline, memory, costs, alternatives",
+                              html));
   int code = 0;
   if (parseOrExit(line, arguments, code))
     return code;

@@ -12,12 +12,24 @@ int complain(const Twine &message) {
   return 1;
 }
 
+/// An option whose text is kept; it is parsed where requests are made.
+Option PlanOptions::optionOf(const RequestOption &row) {
+  std::string &given = asked[row.name];
+  Option option = text(row.name.str(), row.value.str(), row.help.str(), given);
+  if (row.value.empty())
+    option.apply = [&given](StringRef) {
+      given = "true";
+      return Error::success();
+    };
+  return option;
+}
+
 void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(
       text("ranks", "N[,M...]",
-           "N ranks on this host (default 1): CPUs, or with --target a node "
-           "of h100-80gb;\n                             of several numbers the "
-           "executable's --ranks takes one",
+           "N ranks on this host (default 1): CPUs, or with --target a node of "
+           "h100-80gb;\n"
+           "of several numbers the executable's --ranks takes one",
            ranks));
   options.push_back(text(
       "cluster", "SPEC",
@@ -31,51 +43,21 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
   options.push_back(
       text("precision", "TYPE",
            "fp32 (default: as exported), tf32, bf16 or fp16: matrix\n"
-           "                             multiplications and convolutions in "
-           "it, with sums in fp32",
+           "multiplications and convolutions in it, with sums in fp32",
            precision));
-  options.push_back(
-      flag("evaluate",
-           "compile an export for training for inference: dropout off, batch "
-           "norm\n                             on its running statistics; with "
-           "--train one program that does both,\n"
-           "                             in the entries train and evaluate",
-           evaluates));
+  options.push_back(flag(
+      "evaluate",
+      "compile an export for training for inference: dropout off, batch norm\n"
+      "on its running statistics; with --train one program that does both,\n"
+      "in the entries train and evaluate",
+      evaluates));
   options.push_back(
       text("train", "RECIPE.json",
            "compile a training step: loss, optimizer and schedule by this\n"
-           "                             file (docs/Training.md)",
+           "file (docs/Training.md)",
            recipe));
-  options.push_back(text("strategy", "NAME[,NAME]",
-                         "auto (default), replicated, data, row, column, "
-                         "tensor, channel, spatial, layer",
-                         strategy));
-  options.push_back(text("mesh", "AXIS=N[,AXIS=N]",
-                         "fix the mesh; with several demands one axis each; "
-                         "layer=N counts stages",
-                         mesh));
-  options.push_back(number("micro-batches", "K",
-                           "micro-batches of a pipeline (default: searched)",
-                           microBatches));
-  options.push_back(
-      text("objective", "NAME",
-           "what the plan makes least: latency (default), a step's seconds; "
-           "throughput, the\n                             seconds from one "
-           "step to the next, begun before it ends; step, a training step\n"
-           "                             (default with --train)",
-           objective));
-  options.push_back(flag("fewest-devices",
-                         "use no more of the cluster's devices than the "
-                         "fastest step needs",
-                         fewestDevices));
-  options.push_back(
-      text("memory-limit", "SIZE",
-           "bytes per device, e.g. 16GiB (default: what the cluster says)",
-           memoryLimit));
-  options.push_back(text("constraints", "FILE",
-                         "JSON that pins or forbids shardings, strategies, "
-                         "stages and meshes (docs/Constraints.md)",
-                         constraints));
+  for (const RequestOption &row : kRequestOptions)
+    options.push_back(optionOf(row));
   options.push_back(
       text("plan", "FILE",
            "use this plan, of its --bind and --state, instead of searching one",
@@ -87,32 +69,25 @@ void PlanOptions::addDemands(std::vector<Option> &options) {
 void PlanOptions::addTo(CommandLine &line) {
   std::vector<Option> &options = line.options;
   addDemands(options);
-  options.push_back(texts("bind", "NAME=INT",
-                          "size of a symbolic dimension (repeatable); "
-                          "INPUT.DIM=INT of one by its\n"
-                          "                             place; INPUT=VALUE, "
-                          "INPUT=[0,2], INPUT=@FILE.npz (or .npy):\n"
-                          "                             the input is this "
-                          "constant; a run may leave it out, and\n"
-                          "                             another value is an "
-                          "error",
-                          bindings));
-  options.push_back(texts("state", "IN=OUT",
-                          "output OUT is input IN of the next step "
-                          "(repeatable); it begins as the\n"
-                          "                             array IN that the "
-                          "executable gets, else as zeros; one that grows\n"
-                          "                             by the step holds "
-                          "what --bind says",
-                          states));
-  options.push_back(texts("entry", "NAME=INT[,...]",
-                          "an entry with these sizes (repeatable): one "
-                          "executable that picks by\n"
-                          "                             the inputs' shapes; "
-                          "each entry has a plan of its own, which\n"
-                          "                             stores weights and "
-                          "states as the first one's",
-                          entries));
+  options.push_back(texts(
+      "bind", "NAME=INT",
+      "size of a symbolic dimension (repeatable); INPUT.DIM=INT of one by its\n"
+      "place; INPUT=VALUE, INPUT=[0,2], INPUT=@FILE.npz (or .npy):\n"
+      "the input is this constant; a run may leave it out, and\n"
+      "another value is an error",
+      bindings));
+  options.push_back(texts(
+      "state", "IN=OUT",
+      "output OUT is input IN of the next step (repeatable); it begins as the\n"
+      "array IN that the executable gets, else as zeros; one that grows\n"
+      "by the step holds what --bind says",
+      states));
+  options.push_back(texts(
+      "entry", "NAME=INT[,...]",
+      "an entry with these sizes (repeatable): one executable that picks by\n"
+      "the inputs' shapes; each entry has a plan of its own, which\n"
+      "stores weights and states as the first one's",
+      entries));
   options.push_back(
       flag("allow-linked-weights",
            "follow links to external data inside the model's folder",
@@ -121,12 +96,11 @@ void PlanOptions::addTo(CommandLine &line) {
                          "end a run at its first NaN or infinity, naming step, "
                          "tensor and op (slower)",
                          checkNumerics));
-  options.push_back(
-      flag("trace-planning",
-           "tell of each mesh that the search tries: what its "
-           "best plan takes, or\n                             why "
-           "it has none",
-           tracePlanning));
+  options.push_back(flag(
+      "trace-planning",
+      "tell of each mesh that the search tries: what its best plan takes, or\n"
+      "why it has none",
+      tracePlanning));
   options.push_back(flag("remarks",
                          "tell what was decided at each node, and why it "
                          "communicates",

@@ -2,7 +2,6 @@
 
 #include "Commands.h"
 #include "autopar/Dialect/Precision.h"
-#include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "autopar/Support/Json.h"
 #include "autopar/runtime.h"
 #include "llvm/ADT/StringExtras.h"
@@ -43,14 +42,10 @@ Error PlanOptions::check() const {
                                didYouMean(word, known));
   if (!cluster.empty() && !ranks.empty())
     return createStringError("--ranks and --cluster exclude each other");
-  for (auto [name, given] : {std::pair("strategy", !strategy.empty()),
-                             {"mesh", !mesh.empty()},
-                             {"micro-batches", microBatches != 0},
-                             {"objective", !objective.empty()},
-                             {"fewest-devices", fewestDevices},
-                             {"memory-limit", !memoryLimit.empty()}})
-    if (given && !planFile.empty())
-      return createStringError("--plan and --" + Twine(name) +
+  for (const RequestOption &option : kRequestOptions)
+    if (!planFile.empty() && !asked.at(option.name).empty() &&
+        !std::holds_alternative<ConstraintsOption>(option.kind))
+      return createStringError("--plan and --" + option.name +
                                " exclude each other: a plan says all");
   if (!planFile.empty() && !fromPlan.empty())
     return createStringError("--plan and --from exclude each other: a plan is "
@@ -83,41 +78,12 @@ Expected<CompileRequest> PlanOptions::request(StringRef model,
   if (!machine)
     return machine.takeError();
   result.plan.cluster = std::move(*machine);
-  if (!strategy.empty()) {
-    auto names = parseStrategies(strategy);
-    if (!names)
-      return names.takeError();
-    result.plan.strategies = std::move(*names);
-  }
-  if (!mesh.empty()) {
-    auto axes = parseMesh(mesh);
-    if (!axes)
-      return axes.takeError();
-    result.plan.mesh = std::move(*axes);
-  }
-  if (!constraints.empty()) {
-    auto read = readConstraintsFile(constraints);
-    if (!read)
-      return read.takeError();
-    result.plan.constraints = std::move(*read);
-  }
-  if (!objective.empty()) {
-    auto least = parseObjective(objective);
-    if (!least)
-      return createStringError("--objective: " + toString(least.takeError()));
-    result.plan.objective = *least;
-  } else if (!recipe.empty()) {
+  for (const RequestOption &option : kRequestOptions)
+    if (const std::string &given = asked.at(option.name); !given.empty())
+      if (Error error = parseOption(option, given, result.plan))
+        return std::move(error);
+  if (!result.plan.objective && !recipe.empty())
     result.plan.objective = Objective::Step;
-  }
-  result.plan.microBatches = microBatches;
-  result.plan.fewestDevices = fewestDevices;
-  if (!memoryLimit.empty()) {
-    auto bytes = parseSize(memoryLimit);
-    if (!bytes)
-      return createStringError("--memory-limit: " +
-                               toString(bytes.takeError()));
-    result.plan.memoryLimit = *bytes;
-  }
   return result;
 }
 

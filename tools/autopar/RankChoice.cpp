@@ -35,8 +35,8 @@ static std::string countOf(int64_t ranks) {
 void RankChoice::addTo(CommandLine &line) {
   line.options.push_back(
       flag("shrink",
-           "at once on the next smaller number of ranks that the program "
-           "was\n                             compiled for (--ranks 4,3,2,1)",
+           "at once on the next smaller number of ranks that the program was\n"
+           "compiled for (--ranks 4,3,2,1)",
            shrinks));
   line.options.push_back(number("min-ranks", "M",
                                 "not on fewer ranks than these (default 1)",

@@ -113,7 +113,7 @@ private:
   CompileRequest request;
   mlir::MLIRContext context;
   std::shared_ptr<const OnnxModel> file;
-  mlir::Attribute recipe; // null: inference
+  std::optional<Recipe> recipe; // none: inference
   mlir::OwningOpRef<mlir::ModuleOp> ir;
   PlannedModel planned;
   std::string table;

@@ -9,22 +9,17 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
   let summary = "search a plan and write it as attributes";
   let description = [{
     Reads @setup and @step into a problem, solves it, and adds the mesh, the
-    sharding of every value, and the strategy and stage of every op. What is asked of
-    the plan the module says (`autopar.request`, as `autopar compile` writes it at
-    import), or the options, if they name ranks or a cluster.
+    sharding of every value, and the strategy and stage of every op. The module says
+    what is asked of the plan (`autopar.request`, as `autopar compile` writes it at
+    import). If it does not, options of the pass do: `ranks` or `cluster`, and those of
+    the table kRequestOptions (PlanRequest.h), which are as on the command line:
+    `strategy=data,tensor mesh=data=2,tensor=2 fewest-devices=true`.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];
   let options = [
     Option<"ranks", "ranks", "int64_t", "0", "CPU ranks on this host">,
     Option<"cluster", "cluster", "std::string", "\"\"", "file or NODESxDEVICES:TYPE[@GBps]; instead of ranks">,
-    Option<"strategy", "strategy", "std::string", "\"auto\"", "auto, or a demand per mesh axis, for example data+tensor">,
-    Option<"mesh", "mesh", "std::string", "\"\"", "axes and sizes, for example data=2+tensor=2">,
-    Option<"microBatches", "micro-batches", "int64_t", "0", "micro-batches of a pipeline; 0: searched">,
-    Option<"objective", "objective", "std::string", "\"\"", "latency (default), throughput or step">,
-    Option<"memoryLimit", "memory-limit", "int64_t", "0", "bytes per device; 0: what the cluster says">,
-    Option<"fewestDevices", "fewest-devices", "bool", "false", "no more devices than the fastest step needs">,
     Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,
-    Option<"constraints", "constraints", "std::string", "\"\"", "file of constraints, JSON">,
     Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">,
     Option<"from", "from", "std::string", "\"\"", "keep what fits of this plan, JSON">,
     Option<"entry", "entry", "std::string", "\"\"", "of a file with plans for several entries the one to keep from">];

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <string>
 
 namespace autopar {
@@ -23,6 +24,9 @@ std::string secondsText(double seconds);
 
 /// `484.4 MiB`, `1.2 GiB`.
 std::string bytesText(double bytes);
+
+/// Parses bytes as people write them: `16GiB`, `80GB`, `1000000`.
+llvm::Expected<int64_t> parseSize(llvm::StringRef text);
 
 } // namespace autopar
 

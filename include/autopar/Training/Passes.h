@@ -14,9 +14,9 @@ namespace autopar {
 #define GEN_PASS_REGISTRATION
 #include "autopar/Training/Passes.h.inc"
 
-/// Registers the derivatives of the dialect's ops, for every context that loads
-/// the dialect.
-void registerDerivatives(mlir::DialectRegistry &registry);
+/// Registers the dialect `training`, and the derivatives of the ops of the
+/// dialect `autopar` for every context that loads that.
+void registerTraining(mlir::DialectRegistry &registry);
 
 } // namespace autopar
 

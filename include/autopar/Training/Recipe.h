@@ -1,8 +1,8 @@
 //===- Recipe.h - How a model is trained ------------------------*- C++ -*-===//
 //
 // A recipe file, as --train takes it: JSON with the loss, the optimizer, the
-// schedule of its learning rate, clipping. On a module it stands as the
-// attribute `autopar.recipe` of the same structure.
+// schedule of its learning rate, clipping. One reader turns it into a Recipe,
+// which a module has in the attribute `#training.recipe` (RecipeAttr.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,6 @@
 #include <vector>
 
 namespace autopar {
-
-inline constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
 
 /// The numbers that a hyperparameter may be: least <= value < below.
 struct NumberRange {
@@ -100,6 +98,7 @@ struct EvaluationRecipe {
 };
 
 struct Recipe {
+  llvm::json::Object given; // the keys of the file, by which it is printed
   std::string loss;
   std::string output; // of the model; empty: the only one
   std::string labels; // the array's name; empty: the loss's default
@@ -130,7 +129,8 @@ struct Recipe {
 };
 
 /// Parses a recipe. Errors name the key, the problem and the valid
-/// alternatives. `file` is used in messages.
+/// alternatives. `file` is used in messages. Keys that describe a reference run
+/// are left out.
 llvm::Expected<Recipe> recipeFromJSON(const llvm::json::Value &value,
                                       llvm::StringRef file);
 

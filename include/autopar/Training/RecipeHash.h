@@ -3,14 +3,13 @@
 #ifndef AUTOPAR_TRAINING_RECIPEHASH_H
 #define AUTOPAR_TRAINING_RECIPEHASH_H
 
-#include "llvm/Support/JSON.h"
+#include "autopar/Training/RecipeAttr.h"
 
 namespace autopar {
 
-/// Returns a hash of the recipe's contents. It ignores the layout, keys that
-/// are null or belong to a reference run, and the location of the evaluation's
-/// data.
-uint64_t recipeHash(const llvm::json::Object &recipe);
+/// Returns a hash of the recipe's contents, which checkpoints keep. It ignores
+/// the layout, keys that are null and the location of the evaluation's data.
+uint64_t recipeHash(RecipeAttr recipe);
 
 } // namespace autopar
 

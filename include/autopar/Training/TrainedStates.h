@@ -9,6 +9,7 @@
 #ifndef AUTOPAR_TRAINING_TRAINEDSTATES_H
 #define AUTOPAR_TRAINING_TRAINEDSTATES_H
 
+#include "autopar/Training/Recipe.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
@@ -25,9 +26,8 @@ inline constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
 struct TrainedStates {
   std::map<std::string, std::string> types;
   std::string precision;
-  /// The recipe's JSON, if it says how the training is evaluated; "": it does
-  /// not.
-  std::string evaluation;
+  /// The training's recipe if it says how the training is evaluated.
+  std::optional<Recipe> evaluation;
 };
 
 /// The parameters of a module's training step; after Phase::Training.

@@ -1,7 +1,7 @@
 //===- WrittenMesh.cpp - Meshes as users write them -----------------------===//
 
 #include "autopar/Planning/Constraints/WrittenMesh.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -37,6 +37,14 @@ Expected<SmallVector<MeshAxis>> parseMesh(StringRef text) {
     axes.push_back(std::move(axis));
   }
   return axes;
+}
+
+std::string stringifyMesh(ArrayRef<MeshAxis> axes) {
+  return join(map_range(axes,
+                        [](const MeshAxis &axis) {
+                          return axis.name + "=" + std::to_string(axis.size);
+                        }),
+              ",");
 }
 
 bool isSearched(ArrayRef<MeshAxis> axes, ArrayRef<StrategyName> strategies) {

@@ -1,13 +1,15 @@
-//===- Register.cpp - Gives the dialect's ops their derivatives -----------===//
+//===- Register.cpp - What Training adds to a context ---------------------===//
 
 #include "Derivatives.h"
 #include "autopar/Training/Passes.h"
+#include "autopar/Training/RecipeAttr.h"
 
 using namespace mlir;
 
 namespace autopar {
 
-void registerDerivatives(DialectRegistry &registry) {
+void registerTraining(DialectRegistry &registry) {
+  registry.insert<TrainingDialect>();
   registry.addExtension(+[](MLIRContext *context, AutoparDialect *) {
     registerElementwiseDerivatives(context);
     registerShapeDerivatives(context);

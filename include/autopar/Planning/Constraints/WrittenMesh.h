@@ -13,6 +13,8 @@ inline constexpr llvm::StringLiteral kStageAxis = "layer";
 
 /// Parses a mesh such as `data=2,tensor=2`.
 llvm::Expected<llvm::SmallVector<MeshAxis>> parseMesh(llvm::StringRef text);
+/// Returns the text that parseMesh takes.
+std::string stringifyMesh(llvm::ArrayRef<MeshAxis> axes);
 
 /// The names of the axes of a searched mesh if nothing else names them.
 inline constexpr llvm::StringLiteral kFreeAxes[] = {"x", "y"};
