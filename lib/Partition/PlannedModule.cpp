@@ -65,9 +65,4 @@ FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
   return plan;
 }
 
-bool differsBetweenSteps(func::FuncOp step, BlockArgument argument) {
-  return !isa_and_nonnull<ParameterAttr, SetupResultAttr>(
-      step.getArgAttr(argument.getArgNumber(), AutoparDialect::kSource));
-}
-
 } // namespace autopar

@@ -48,10 +48,6 @@ struct OpPlan {
 mlir::FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
                                const ModuleMesh &moduleMesh);
 
-/// Returns whether an argument may differ between steps: it is neither a
-/// parameter nor a setup result.
-bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
-
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PARTITION_PLANNEDMODULE_H

@@ -3,6 +3,7 @@
 #include "LowerReshard.h"
 #include "PlannedModule.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Planning/StepRepeats.h"
 
 using namespace mlir;
 
@@ -47,24 +48,13 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
          << "; its global type and sharding make " << expected;
 }
 
-/// Checks that only values that depend on an input are sent: all others are
-/// repeated in each stage that reads them.
+/// Checks that no stage sends what is repeated in each stage that reads it.
 static LogicalResult verifySends(func::FuncOp function) {
-  DenseSet<Value> fromInput;
-  for (BlockArgument argument : function.getArguments())
-    if (differsBetweenSteps(function, argument))
-      fromInput.insert(argument);
-  for (Operation &op : function.getBody().front()) {
-    bool depends =
-        isa<RecvOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
-          return fromInput.contains(operand);
-        });
-    if (depends)
-      fromInput.insert(op.result_begin(), op.result_end());
-    else if (isa<SendOp>(op))
-      return op.emitError("sends what depends on no input: each stage that "
-                          "reads it must compute it (autopar-split-stages)");
-  }
+  StepRepeats repeats(function);
+  for (auto send : function.getBody().front().getOps<SendOp>())
+    if (repeats.isRepeated(send))
+      return send.emitError("sends what depends on no input: each stage that "
+                            "reads it must compute it (autopar-split-stages)");
   return success();
 }
 

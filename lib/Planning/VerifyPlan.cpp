@@ -3,6 +3,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/StepRepeats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -28,8 +29,8 @@ private:
   LogicalResult checkFunction(func::FuncOp func);
   LogicalResult checkSharding(Operation *at, Attribute attribute, Type type,
                               const Twine &what);
-  LogicalResult checkOp(Operation *op);
-  LogicalResult checkStage(Operation *op);
+  LogicalResult checkOp(Operation *op, const StepRepeats &repeats);
+  LogicalResult checkStage(Operation *op, const StepRepeats &repeats);
 
   ModuleOp module;
   const Mesh &mesh;
@@ -50,7 +51,8 @@ LogicalResult PlanChecker::checkSharding(Operation *at, Attribute attribute,
   return success();
 }
 
-LogicalResult PlanChecker::checkStage(Operation *op) {
+LogicalResult PlanChecker::checkStage(Operation *op,
+                                      const StepRepeats &repeats) {
   if (stages > 1 && !op->hasAttr(AutoparDialect::kStage))
     return op->emitOpError("has no stage, but the plan has several");
   if (stageOf(op) < 0 || stageOf(op) >= stages)
@@ -58,7 +60,8 @@ LogicalResult PlanChecker::checkStage(Operation *op) {
            << stageOf(op) << ", but the plan has " << stages;
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp();
-        producer && stageOf(producer) > stageOf(op)) {
+        producer && !repeats.isRepeated(producer) &&
+        stageOf(producer) > stageOf(op)) {
       InFlightDiagnostic error = op->emitOpError("reads from a later stage");
       error.attachNote(producer->getLoc()) << "defined here";
       return error;
@@ -66,7 +69,7 @@ LogicalResult PlanChecker::checkStage(Operation *op) {
   return success();
 }
 
-LogicalResult PlanChecker::checkOp(Operation *op) {
+LogicalResult PlanChecker::checkOp(Operation *op, const StepRepeats &repeats) {
   auto strategy = op->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
   if (!strategy)
     return op->emitOpError("has no strategy after planning");
@@ -79,7 +82,7 @@ LogicalResult PlanChecker::checkOp(Operation *op) {
   for (auto [attribute, result] : llvm::zip_equal(shardings, op->getResults()))
     if (failed(checkSharding(op, attribute, result.getType(), "result")))
       return failure();
-  return checkStage(op);
+  return checkStage(op, repeats);
 }
 
 LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
@@ -93,8 +96,9 @@ LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
                              func.getResultAttr(i, AutoparDialect::kSharding),
                              func.getResultTypes()[i], "result " + Twine(i))))
       return failure();
+  StepRepeats repeats(func);
   for (Operation &op : func.front().without_terminator())
-    if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op)))
+    if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op, repeats)))
       return failure();
   return success();
 }

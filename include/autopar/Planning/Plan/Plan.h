@@ -131,6 +131,9 @@ inline constexpr llvm::StringLiteral kAllDevices = "cluster_devices";
 /// a later one.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph);
 
+/// Returns the stages that run each op: those that read it, if it is repeated.
+std::vector<StageList> stagesThatRun(const ModelGraph &graph, const Plan &plan);
+
 /// Puts ops and values in the graph's order, by name. Returns an error if the
 /// plan and the graph do not have the same ones.
 llvm::Error alignWith(Plan &plan, const ModelGraph &graph);
