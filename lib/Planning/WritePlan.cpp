@@ -6,6 +6,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Dialect/Padding.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
@@ -98,6 +99,10 @@ void PlanWriter::writeOp(Operation *op, unsigned index) {
                    builder.getI64IntegerAttr(planned.stage));
   else
     attributes.erase(AutoparDialect::kStage);
+  if (planned.padded)
+    attributes.set(kPadded, builder.getUnitAttr());
+  else
+    attributes.erase(kPadded);
   op->setDiscardableAttrs(attributes.getDictionary(builder.getContext()));
 }
 
@@ -133,26 +138,6 @@ FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
   if (!parsed)
     return fail(parsed.takeError());
   return *parsed;
-}
-
-FailureOr<int64_t> plannedMemoryLimit(ModuleOp module, int64_t stage) {
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  auto request =
-      plan ? plan.getAs<DictionaryAttr>("request") : DictionaryAttr();
-  if (auto asked =
-          request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr())
-    return asked.getInt();
-  auto number = module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages);
-  int64_t stages = number ? number.getInt() : 1;
-  FailureOr<Cluster> cluster = plannedCluster(module, stages);
-  if (failed(cluster))
-    return failure();
-  if (stage < 0 || stage >= stages || stages > cluster->deviceCount())
-    return module.emitError() << "autopar.plan: its cluster has no devices for "
-                                 "stage "
-                              << stage << " of " << stages;
-  int64_t devices = cluster->deviceCount() / stages;
-  return cluster->part(stage * devices, devices).memoryBytes();
 }
 
 bool stepsOverlap(ModuleOp module) {

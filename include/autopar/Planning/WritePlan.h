@@ -20,12 +20,6 @@ void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
 mlir::FailureOr<Cluster> plannedCluster(mlir::ModuleOp module,
                                         int64_t deviceCount);
 
-/// Returns how many bytes a device of a stage may hold by the module's plan:
-/// the limit that was asked for, or else the memory of the device. 0 means no
-/// limit.
-mlir::FailureOr<int64_t> plannedMemoryLimit(mlir::ModuleOp module,
-                                            int64_t stage);
-
 /// Returns whether steps overlap in the module's plan.
 bool stepsOverlap(mlir::ModuleOp module);
 

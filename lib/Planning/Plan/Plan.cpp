@@ -256,6 +256,13 @@ static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
   return Error::success();
 }
 
+int64_t Plan::memoryLimit(int64_t stage) const {
+  if (int64_t asked = askedMemoryLimit())
+    return asked;
+  int64_t devices = cluster.deviceCount() / stages;
+  return cluster.part(stage * devices, devices).memoryBytes();
+}
+
 std::vector<StageList> stagesThatRun(const ModelGraph &graph,
                                      const Plan &plan) {
   std::vector<int64_t> planned;

@@ -61,6 +61,20 @@ TEST(Plan, StepsPassStages) {
   EXPECT_EQ(pipeline.stepSeconds(5, 2), 3 * 2);
 }
 
+/// A device of a stage may hold what its own part of the cluster has, unless
+/// the user asked for less.
+TEST(Plan, StagesHaveTheMemoryOfTheirDevices) {
+  Plan plan;
+  plan.cluster = cantFail(parseCluster("1x1:l4"));
+  Cluster large = cantFail(parseCluster("1x1:h100-80gb"));
+  plan.cluster.nodes.push_back(large.nodes.front());
+  plan.stages = 2;
+  EXPECT_EQ(plan.memoryLimit(1), large.memoryBytes());
+  EXPECT_LT(plan.memoryLimit(0), plan.memoryLimit(1));
+  plan.request["memory_limit"] = 1000;
+  EXPECT_EQ(plan.memoryLimit(0), 1000);
+}
+
 /// An op of a parameter runs where it is read, whatever stage the plan names.
 TEST(Plan, RepeatedOpsRunWhereTheyAreRead) {
   SmallModel model;
