@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/StepRepeats.h"
@@ -77,8 +77,9 @@ struct StageFunction {
 
 class StepSplitter {
 public:
-  StepSplitter(func::FuncOp step, int64_t stages, const ModuleMesh &moduleMesh)
-      : step(step), stages(stages), moduleMesh(moduleMesh), repeats(step) {}
+  StepSplitter(func::FuncOp step, const PlannedModule &planned)
+      : step(step), stages(planned.pipeline.stages), planned(planned),
+        repeats(step) {}
 
   LogicalResult run() {
     if (failed(collect()))
@@ -218,8 +219,8 @@ private:
     if (auto reshard = dyn_cast<ReshardOp>(def))
       return reshard.getTo();
     FailureOr<OpPlan> plan =
-        planOf(cast<ShardingRuleOpInterface>(def), moduleMesh);
-    return moduleMesh.attr(
+        planOf(cast<ShardingRuleOpInterface>(def), planned);
+    return planned.attr(
         plan->shardings.results[cast<OpResult>(value).getResultNumber()]);
   }
 
@@ -232,7 +233,7 @@ private:
 
   func::FuncOp step;
   int64_t stages;
-  const ModuleMesh &moduleMesh;
+  const PlannedModule &planned;
   StepRepeats repeats;
   /// The stages, in order, that read an argument or a sent value.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
@@ -312,10 +313,10 @@ namespace {
 
 struct SplitStages : autopar::impl::SplitStagesBase<SplitStages> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh) || failed(findFunctions()))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned) || failed(findFunctions()))
       return signalPassFailure();
-    StepSplitter splitter(step, countStages(), *moduleMesh);
+    StepSplitter splitter(step, *planned);
     if (failed(splitter.run()) || failed(splitSetup(splitter)))
       return signalPassFailure();
     step.erase();
@@ -337,12 +338,6 @@ private:
     }
     return step ? success()
                 : LogicalResult(getOperation().emitError("there is no @step"));
-  }
-
-  int64_t countStages() {
-    auto stages =
-        getOperation()->getAttrOfType<IntegerAttr>(AutoparDialect::kStages);
-    return stages ? std::max<int64_t>(1, stages.getInt()) : 1;
   }
 
   LogicalResult splitSetup(StepSplitter &splitter) {

@@ -3,6 +3,7 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/PlannedModule.h"
 #include "autopar/Planning/StepRepeats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -18,11 +19,8 @@ namespace {
 /// Checks one module. Each error is reported at the op that it concerns.
 class PlanChecker {
 public:
-  PlanChecker(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {
-    if (auto count =
-            module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages))
-      stages = count.getInt();
-  }
+  PlanChecker(ModuleOp module, const PlannedModule &planned)
+      : module(module), mesh(planned.mesh), stages(planned.pipeline.stages) {}
   LogicalResult check();
 
 private:
@@ -34,7 +32,7 @@ private:
 
   ModuleOp module;
   const Mesh &mesh;
-  int64_t stages = 1;
+  const int64_t stages;
 };
 
 } // namespace
@@ -114,14 +112,9 @@ namespace {
 
 struct VerifyPlan : impl::VerifyPlanBase<VerifyPlan> {
   void runOnOperation() override {
-    auto meshes = getOperation().getOps<MeshOp>();
-    if (meshes.empty()) {
-      emitError(getOperation().getLoc())
-          << "has no autopar.mesh after planning";
-      return signalPassFailure();
-    }
-    Mesh mesh = (*meshes.begin()).getMesh().toMesh();
-    if (failed(PlanChecker(getOperation(), mesh).check()))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned) ||
+        failed(PlanChecker(getOperation(), *planned).check()))
       signalPassFailure();
   }
 };

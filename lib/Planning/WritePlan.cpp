@@ -1,7 +1,6 @@
 //===- WritePlan.cpp - From a plan to attributes --------------------------===//
 
 #include "autopar/Planning/WritePlan.h"
-#include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
@@ -116,47 +115,6 @@ void PlanWriter::write() {
 
 void writePlan(ModuleOp module, const ModelGraph &graph, const Plan &plan) {
   PlanWriter(module, graph, plan).write();
-}
-
-FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
-  auto fail = [&](llvm::Error error) {
-    emitError(module.getLoc()) << llvm::toString(std::move(error));
-    return failure();
-  };
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  if (!plan) {
-    llvm::Expected<Cluster> ranks = clusterOfRanks(deviceCount);
-    if (!ranks)
-      return fail(ranks.takeError());
-    return *ranks;
-  }
-  Attribute cluster = plan.get("cluster");
-  if (!cluster)
-    return module.emitError("autopar.plan has no 'cluster'");
-  llvm::Expected<Cluster> parsed =
-      clusterFromJSON(toJSON(cluster), AutoparDialect::kPlan);
-  if (!parsed)
-    return fail(parsed.takeError());
-  return *parsed;
-}
-
-bool stepsOverlap(ModuleOp module) {
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
-  auto stages = plan ? plan.getAs<IntegerAttr>("stages") : IntegerAttr();
-  Pipeline pipeline;
-  if (stages)
-    pipeline.stages = stages.getInt();
-  if (text && text == stringifyObjective(Objective::Throughput))
-    pipeline.objective = Objective::Throughput;
-  return pipeline.stepsOverlap();
-}
-
-FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {
-  FailureOr<Cluster> cluster = plannedCluster(module, mesh.deviceCount());
-  if (failed(cluster))
-    return failure();
-  return CommunicationModel::reshardCost(*cluster, mesh);
 }
 
 } // namespace autopar

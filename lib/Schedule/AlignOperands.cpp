@@ -8,6 +8,7 @@
 #include "autopar/Dialect/Padding.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Dialect/TensorBuilder.h"
+#include "autopar/Planning/PlannedModule.h"
 #include "autopar/Schedule/Passes.h"
 
 using namespace mlir;
@@ -114,13 +115,14 @@ namespace {
 struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
-    if (targetTable(module).contraction.alignedBytes == 0 || meshes.size() != 1)
+    if (targetTable(module).contraction.alignedBytes == 0)
       return;
-    Mesh mesh = meshes.front().getMesh().toMesh();
+    FailureOr<PlannedModule> planned = PlannedModule::read(module);
+    if (failed(planned))
+      return signalPassFailure();
     for (auto step : llvm::to_vector(module.getOps<func::FuncOp>()))
       if (isStep(step))
-        alignStep(module, step, mesh);
+        alignStep(module, step, planned->mesh);
   }
 };
 } // namespace
