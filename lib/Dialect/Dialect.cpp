@@ -1,6 +1,7 @@
 //===- Dialect.cpp - The autopar dialect ----------------------------------===//
 
 #include "autopar/Dialect/Dialect.h"
+#include "autopar/Dialect/Padding.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -120,6 +121,11 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
   if (attribute.getName() == kPlan &&
       !isa<DictionaryAttr>(attribute.getValue()))
     return op->emitError() << kPlan << " must be a dictionary";
+  if (attribute.getName() == kPadded) {
+    auto kernel = dyn_cast<KernelOpInterface>(op);
+    if (!kernel || kernel.getKernelClass() != KernelClass::Contraction)
+      return op->emitError() << kPadded << " is for matrix multiplications";
+  }
   for (StringRef number : {kStage, kStages})
     if (attribute.getName() == number &&
         !isa<IntegerAttr>(attribute.getValue()))

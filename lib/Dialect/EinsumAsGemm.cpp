@@ -1,16 +1,12 @@
 //===- EinsumAsGemm.cpp - An einsum as one batched GEMM -------------------===//
 
 #include "autopar/Dialect/EinsumAsGemm.h"
-#include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
-using mlir::Operation;
-using mlir::Value;
 
 namespace autopar {
 namespace {
@@ -226,68 +222,6 @@ std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
   };
   bool same = plain && stored && facts(*plain) == facts(*stored);
   return same ? stored : std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Alignment
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Letters that grow, with their new sizes.
-using Sizes = llvm::SmallMapVector<char, int64_t, 2>;
-} // namespace
-
-static SmallVector<int64_t> growthOf(StringRef letters, Value value,
-                                     const Sizes &sizes) {
-  SmallVector<int64_t> growth;
-  for (auto [letter, size] : llvm::zip_equal(letters, shapeOf(value))) {
-    const auto *larger = sizes.find(letter);
-    growth.push_back(larger == sizes.end() ? 0 : larger->second - size);
-  }
-  return growth;
-}
-
-/// The letters that play the role of `letter`: in the same ones of the three
-/// tensors. A GEMM has them as one dimension.
-static size_t lettersAlike(EinsumOp op, char letter) {
-  auto isIn = [](StringRef letters, char one) { return letters.contains(one); };
-  std::string all = (op.getLhsLetters() + op.getResultLetters()).str();
-  for (char other : op.getRhsLetters())
-    if (!isIn(all, other))
-      all += other;
-  llvm::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return llvm::count_if(all, [&](char other) {
-    return llvm::all_of(
-        ArrayRef{op.getLhsLetters(), op.getRhsLetters(), op.getResultLetters()},
-        [&](StringRef letters) {
-          return isIn(letters, letter) == isIn(letters, other);
-        });
-  });
-}
-
-std::optional<GemmGrowth> alignedGrowth(Operation *op, int64_t bytes) {
-  auto einsum = dyn_cast<EinsumOp>(op);
-  if (!einsum || !einsumAsGemm(einsum))
-    return std::nullopt;
-  int64_t element = elementBytes(getElementTypeOrSelf(einsum.getResult()));
-  Sizes sizes;
-  auto align = [&](StringRef letters, Value value) {
-    int64_t size = letters.empty() ? 1 : shapeOf(value).back();
-    // A row of several dimensions is not aligned by padding one of them.
-    if (size > 1 && size * element % bytes != 0 &&
-        lettersAlike(einsum, letters.back()) == 1)
-      sizes[letters.back()] = llvm::alignTo(size, bytes / element);
-  };
-  align(einsum.getLhsLetters(), einsum.getLhs());
-  align(einsum.getRhsLetters(), einsum.getRhs());
-  align(einsum.getResultLetters(), einsum.getResult());
-  if (sizes.empty())
-    return std::nullopt;
-  return GemmGrowth{
-      growthOf(einsum.getLhsLetters(), einsum.getLhs(), sizes),
-      growthOf(einsum.getRhsLetters(), einsum.getRhs(), sizes),
-      growthOf(einsum.getResultLetters(), einsum.getResult(), sizes)};
 }
 
 } // namespace autopar

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Equality/Origin.h"
 #include "autopar/Partition/Passes.h"
 
@@ -43,9 +43,9 @@ namespace {
 /// The parts of one composite and how they follow its operands.
 class Parts {
 public:
-  Parts(const ModuleMesh &moduleMesh, const OpPlan &composite,
+  Parts(const PlannedModule &planned, const OpPlan &composite,
         Operation *compositeOp)
-      : moduleMesh(moduleMesh) {
+      : planned(planned) {
     for (auto [operand, sharding] : llvm::zip_equal(
              compositeOp->getOperands(), composite.shardings.operands))
       shardingOf.try_emplace(operand, sharding);
@@ -54,7 +54,7 @@ public:
   void add(ShardingRuleOpInterface op) {
     OpPlan plan;
     plan.rule = op.getShardingRule();
-    plan.assignment.resize(moduleMesh.mesh.subAxes().size());
+    plan.assignment.resize(planned.mesh.subAxes().size());
     ops.push_back(op);
     plans.push_back(std::move(plan));
   }
@@ -73,15 +73,15 @@ public:
   /// with partial values reduced.
   void annotate(Operation *compositeOp) {
     for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
-      auto shardings = shardingsOf(plan.rule, plan.assignment, moduleMesh.mesh);
+      auto shardings = shardingsOf(plan.rule, plan.assignment, planned.mesh);
       SmallVector<Attribute> results;
       for (Sharding &sharding : shardings->results) {
         sharding.partial.clear();
-        results.push_back(moduleMesh.attr(sharding));
+        results.push_back(planned.attr(sharding));
       }
-      op->setAttr(AutoparDialect::kStrategy,
-                  StrategyAttr::get(moduleMesh.symbol, plan.assignment,
-                                    moduleMesh.mesh));
+      op->setAttr(
+          AutoparDialect::kStrategy,
+          StrategyAttr::get(planned.symbol, plan.assignment, planned.mesh));
       op->setAttr(AutoparDialect::kShardings,
                   ArrayAttr::get(op->getContext(), results));
       if (Attribute stage = compositeOp->getAttr(AutoparDialect::kStage))
@@ -94,7 +94,7 @@ private:
   bool trySplit(size_t i, unsigned subAxis, unsigned factor) {
     Assignment &assignment = plans[i].assignment;
     assignment[subAxis] = {Choice::Split, factor};
-    if (shardingsOf(plans[i].rule, assignment, moduleMesh.mesh))
+    if (shardingsOf(plans[i].rule, assignment, planned.mesh))
       return true;
     assignment[subAxis] = Choice();
     return false;
@@ -116,7 +116,7 @@ private:
       }
     }
     auto shardings =
-        shardingsOf(plans[i].rule, plans[i].assignment, moduleMesh.mesh);
+        shardingsOf(plans[i].rule, plans[i].assignment, planned.mesh);
     for (auto [result, sharding] :
          llvm::zip_equal(ops[i]->getResults(), shardings->results)) {
       sharding.partial.clear();
@@ -140,13 +140,13 @@ private:
       }
     }
     auto shardings =
-        shardingsOf(plans[i].rule, plans[i].assignment, moduleMesh.mesh);
+        shardingsOf(plans[i].rule, plans[i].assignment, planned.mesh);
     for (auto [operand, sharding] :
          llvm::zip_equal(ops[i]->getOperands(), shardings->operands))
       wanted[operand] = sharding; // the first user in program order wins
   }
 
-  const ModuleMesh &moduleMesh;
+  const PlannedModule &planned;
   SmallVector<ShardingRuleOpInterface> ops;
   SmallVector<OpPlan, 0> plans;
   DenseMap<Value, Sharding> shardingOf, wanted;
@@ -184,7 +184,7 @@ static void numberParts(Operation *composite, ArrayRef<Operation *> parts) {
 
 /// Replaces `composite`; returns the first of its parts, null after an error.
 static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
-                            const ModuleMesh &moduleMesh) {
+                            const PlannedModule &planned) {
   Operation *before = composite->getPrevNode();
   OpBuilder builder(composite);
   SmallVector<Value> values = composite.decompose(builder);
@@ -196,7 +196,7 @@ static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
   }
   Block *block = composite->getBlock();
   Operation *first = before ? before->getNextNode() : &block->front();
-  Parts parts(moduleMesh, plan, composite);
+  Parts parts(planned, plan, composite);
   SmallVector<Operation *> all;
   for (Operation *op = first; op != composite; op = op->getNextNode()) {
     all.push_back(op);
@@ -216,7 +216,7 @@ static Operation *decompose(DecomposeOpInterface composite, const OpPlan &plan,
 /// Decomposes all composites, and then their parts, which may be composites
 /// themselves.
 static LogicalResult decomposeAll(func::FuncOp function,
-                                  const ModuleMesh &moduleMesh) {
+                                  const PlannedModule &planned) {
   Operation *op = &function.getBody().front().front();
   while (op) {
     auto composite = dyn_cast<DecomposeOpInterface>(op);
@@ -225,10 +225,10 @@ static LogicalResult decomposeAll(func::FuncOp function,
       op = op->getNextNode();
       continue;
     }
-    FailureOr<OpPlan> plan = planOf(rule, moduleMesh);
+    FailureOr<OpPlan> plan = planOf(rule, planned);
     if (failed(plan))
       return failure();
-    op = splitsDecompose(*plan) ? decompose(composite, *plan, moduleMesh)
+    op = splitsDecompose(*plan) ? decompose(composite, *plan, planned)
                                 : op->getNextNode();
     if (!op)
       return failure();
@@ -240,11 +240,11 @@ namespace {
 struct DecomposeComposites
     : autopar::impl::DecomposeCompositesBase<DecomposeComposites> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned))
       return signalPassFailure();
     for (func::FuncOp function : activeFunctions(getOperation()))
-      if (failed(decomposeAll(function, *moduleMesh)))
+      if (failed(decomposeAll(function, *planned)))
         return signalPassFailure();
   }
 };

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Partition/Passes.h"
 #include "autopar/Planning/Plan/SharedReshards.h"
 
@@ -27,9 +27,8 @@ namespace {
 
 class ReshardInserter {
 public:
-  ReshardInserter(func::FuncOp function, const ModuleMesh &moduleMesh)
-      : function(function), moduleMesh(moduleMesh),
-        builder(function.getContext()) {}
+  ReshardInserter(func::FuncOp function, const PlannedModule &planned)
+      : function(function), planned(planned), builder(function.getContext()) {}
 
   LogicalResult run() {
     if (failed(readArguments()))
@@ -56,7 +55,7 @@ private:
       unsigned index = argument.getArgNumber();
       FailureOr<Sharding> sharding = readSharding(
           function, function.getArgAttr(index, AutoparDialect::kSharding),
-          moduleMesh, "argument " + Twine(index));
+          planned, "argument " + Twine(index));
       if (failed(sharding))
         return failure();
       shardingOf[argument] = *sharding;
@@ -65,7 +64,7 @@ private:
   }
 
   LogicalResult rewrite(ShardingRuleOpInterface op) {
-    FailureOr<OpPlan> plan = planOf(op, moduleMesh);
+    FailureOr<OpPlan> plan = planOf(op, planned);
     if (failed(plan))
       return failure();
     for (OpOperand &operand : op->getOpOperands()) {
@@ -88,7 +87,7 @@ private:
         continue;
       }
       FailureOr<Sharding> wanted =
-          readSharding(op, attrs[index], moduleMesh, "result " + Twine(index));
+          readSharding(op, attrs[index], planned, "result " + Twine(index));
       if (failed(wanted))
         return failure();
       shardingOf[result] = given;
@@ -103,7 +102,7 @@ private:
       unsigned index = operand.getOperandNumber();
       FailureOr<Sharding> want = readSharding(
           function, function.getResultAttr(index, AutoparDialect::kSharding),
-          moduleMesh, "result " + Twine(index));
+          planned, "result " + Twine(index));
       if (failed(want))
         return failure();
       use(operand, {*want, {}});
@@ -140,7 +139,7 @@ private:
       return value;
     auto op =
         ReshardOp::create(builder, stageOp->getLoc(), value.getType(), value,
-                          moduleMesh.attr(from), moduleMesh.attr(to), fill);
+                          planned.attr(from), planned.attr(to), fill);
     if (Attribute stage = stageOp->getAttr(AutoparDialect::kStage))
       op->setAttr(AutoparDialect::kStage, stage);
     shardingOf[op.getResult()] = to;
@@ -148,7 +147,7 @@ private:
   }
 
   func::FuncOp function;
-  const ModuleMesh &moduleMesh;
+  const PlannedModule &planned;
   OpBuilder builder;
   DenseMap<Value, Sharding> shardingOf;
   SharedReshards<Value, Value> reshards;
@@ -156,11 +155,11 @@ private:
 
 struct InsertReshards : autopar::impl::InsertReshardsBase<InsertReshards> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned))
       return signalPassFailure();
     for (func::FuncOp function : activeFunctions(getOperation()))
-      if (failed(ReshardInserter(function, *moduleMesh).run()))
+      if (failed(ReshardInserter(function, *planned).run()))
         return signalPassFailure();
   }
 };

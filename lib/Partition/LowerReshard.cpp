@@ -18,8 +18,8 @@ FailureOr<Value> ReshardLowering::lower(OpBuilder &builder, ReshardOp reshard,
                                         Value input) {
   auto type = cast<RankedTensorType>(reshard.getType());
   const std::optional<ReshardPath> &path =
-      cache.get(reshard.getFrom().toSharding(moduleMesh.mesh),
-                reshard.getTo().toSharding(moduleMesh.mesh), type.getShape(),
+      cache.get(reshard.getFrom().toSharding(planned.mesh),
+                reshard.getTo().toSharding(planned.mesh), type.getShape(),
                 elementBytes(type.getElementType()));
   if (!path)
     return reshard.emitError()
@@ -37,9 +37,9 @@ Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
                             const ReshardStep &step, Value input) const {
   Location loc = reshard.getLoc();
   auto global = cast<RankedTensorType>(reshard.getType());
-  Type type = localType(global, step.after, moduleMesh.mesh);
-  ArrayAttr axes = moduleMesh.axes(builder, step.subAxes);
-  FlatSymbolRefAttr mesh = moduleMesh.symbol;
+  Type type = localType(global, step.after, planned.mesh);
+  ArrayAttr axes = planned.axes(builder, step.subAxes);
+  FlatSymbolRefAttr mesh = planned.symbol;
   IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
   auto kind = ReduceKindAttr::get(builder.getContext(), step.reduce);
   Value none;

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_PARTITION_LOWERRESHARD_H
 #define AUTOPAR_LIB_PARTITION_LOWERRESHARD_H
 
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Cost/Reshard.h"
 
 namespace autopar {
@@ -12,11 +12,12 @@ namespace autopar {
 mlir::RankedTensorType localType(mlir::Type globalType,
                                  const Sharding &sharding, const Mesh &mesh);
 
-/// Replaces reshards by the cheapest steps over the table of Cost/Reshard.h.
+/// Replaces reshards by the steps that Planning priced, the cheapest ones over
+/// the table of Cost/Reshard.h.
 class ReshardLowering {
 public:
-  ReshardLowering(const ModuleMesh &moduleMesh, ReshardCost cost)
-      : moduleMesh(moduleMesh), cache(moduleMesh.mesh, std::move(cost)) {}
+  explicit ReshardLowering(const PlannedModule &planned)
+      : planned(planned), cache(planned.mesh, planned.reshardCost()) {}
 
   /// The local value that `reshard` makes of `input`; an error at the reshard
   /// if there is no legal path.
@@ -27,7 +28,7 @@ private:
   mlir::Value emit(mlir::OpBuilder &builder, ReshardOp reshard,
                    const ReshardStep &step, mlir::Value input) const;
 
-  const ModuleMesh &moduleMesh;
+  const PlannedModule &planned;
   ReshardCache cache;
 };
 

@@ -1,10 +1,9 @@
 //===- Partition.cpp - From global to local types -------------------------===//
 
 #include "LowerReshard.h"
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Partition/Passes.h"
-#include "autopar/Planning/WritePlan.h"
 
 using namespace mlir;
 
@@ -21,9 +20,9 @@ namespace {
 /// end.
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp function, const ModuleMesh &moduleMesh,
+  FunctionPartitioner(func::FuncOp function, const PlannedModule &planned,
                       ReshardLowering &reshards)
-      : function(function), moduleMesh(moduleMesh), reshards(reshards),
+      : function(function), planned(planned), reshards(reshards),
         builder(function.getContext()) {}
 
   LogicalResult run() {
@@ -48,13 +47,13 @@ private:
     for (unsigned i = 0; i < globalArguments; ++i) {
       Type type = body.getArgument(i).getType();
       FailureOr<Sharding> sharding = readSharding(
-          function, function.getArgAttr(i, AutoparDialect::kSharding),
-          moduleMesh, "argument " + Twine(i));
+          function, function.getArgAttr(i, AutoparDialect::kSharding), planned,
+          "argument " + Twine(i));
       if (failed(sharding))
         return failure();
       types.push_back(TypeAttr::get(type));
       local[body.getArgument(i)] =
-          body.addArgument(localType(type, *sharding, moduleMesh.mesh),
+          body.addArgument(localType(type, *sharding, planned.mesh),
                            body.getArgument(i).getLoc());
     }
     setArgAttrs(function, AutoparDialect::kGlobalType, types);
@@ -86,19 +85,19 @@ private:
     auto shardings = recv->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
     Type type = recv.getResult().getType();
     FailureOr<Sharding> sharding =
-        readSharding(recv, shardings ? shardings[0] : Attribute(), moduleMesh,
+        readSharding(recv, shardings ? shardings[0] : Attribute(), planned,
                      "what is received");
     if (failed(sharding))
       return failure();
-    Operation *op = cloneLocal(recv, builder, {},
-                               localType(type, *sharding, moduleMesh.mesh));
+    Operation *op =
+        cloneLocal(recv, builder, {}, localType(type, *sharding, planned.mesh));
     op->removeAttr(AutoparDialect::kShardings);
     local[recv.getResult()] = op->getResult(0);
     return success();
   }
 
   LogicalResult localizeCompute(ShardingRuleOpInterface op) {
-    FailureOr<OpPlan> plan = planOf(op, moduleMesh);
+    FailureOr<OpPlan> plan = planOf(op, planned);
     if (failed(plan))
       return failure();
     SmallVector<Value> operands;
@@ -107,11 +106,10 @@ private:
     SmallVector<Type> types;
     for (auto [result, sharding] :
          llvm::zip_equal(op->getResults(), plan->shardings.results))
-      types.push_back(localType(result.getType(), sharding, moduleMesh.mesh));
-    Operation *made =
-        op.localize(builder, operands, types,
-                    Localization{plan->rule, plan->assignment, moduleMesh.mesh,
-                                 moduleMesh.symbol});
+      types.push_back(localType(result.getType(), sharding, planned.mesh));
+    Operation *made = op.localize(builder, operands, types,
+                                  Localization{plan->rule, plan->assignment,
+                                               planned.mesh, planned.symbol});
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     made->removeAttr(AutoparDialect::kShardings);
     made->removeAttr(AutoparDialect::kStage);
@@ -129,13 +127,13 @@ private:
     const Sharding &sharding = plan.shardings.operands[index];
     for (auto [dim, factors] : llvm::enumerate(plan.rule.operands[index])) {
       int64_t size = global.getDimSize(dim);
-      if (!isUneven(size, sharding.dims[dim], moduleMesh.mesh))
+      if (!isUneven(size, sharding.dims[dim], planned.mesh))
         continue;
       for (unsigned factor : factors.factors)
         if (auto neutral = plan.rule.factors[factor].mask)
           value = MaskOp::create(
-              builder, op->getLoc(), value.getType(), value, moduleMesh.symbol,
-              moduleMesh.axes(builder, sharding.dims[dim].subAxes),
+              builder, op->getLoc(), value.getType(), value, planned.symbol,
+              planned.axes(builder, sharding.dims[dim].subAxes),
               builder.getI64IntegerAttr(dim), builder.getI64IntegerAttr(size),
               builder.getF64FloatAttr(*neutral));
     }
@@ -159,7 +157,7 @@ private:
   }
 
   func::FuncOp function;
-  const ModuleMesh &moduleMesh;
+  const PlannedModule &planned;
   ReshardLowering &reshards;
   OpBuilder builder;
   SmallVector<Operation *> globalOps;
@@ -169,17 +167,12 @@ private:
 
 struct Partition : autopar::impl::PartitionBase<Partition> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned))
       return signalPassFailure();
-    // The steps that Planning priced.
-    FailureOr<ReshardCost> cost =
-        plannedReshardCost(getOperation(), moduleMesh->mesh);
-    if (failed(cost))
-      return signalPassFailure();
-    ReshardLowering reshards(*moduleMesh, std::move(*cost));
+    ReshardLowering reshards(*planned);
     for (func::FuncOp function : activeFunctions(getOperation()))
-      if (failed(FunctionPartitioner(function, *moduleMesh, reshards).run()))
+      if (failed(FunctionPartitioner(function, *planned, reshards).run()))
         return signalPassFailure();
   }
 };

@@ -3,14 +3,16 @@
 //   @step: %1 = ... {stage 0}; %2 = ... %1 {stage 1} becomes
 //   @step_0: %1 = ...; send %1 channel 0 to 1
 //   @step_1: %r = recv channel 0 from 0; %2 = ... %r
-// A value that depends on no input is never sent: each stage's step repeats the
-// ops that compute it, and each stage's setup computes what its step reads.
+// The results of repeated ops (Planning/Model/Repeats.h) are never sent: each
+// stage's step has the repeated ops that it needs, and each stage's setup
+// computes what its step reads.
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Planning/StepRepeats.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -75,8 +77,9 @@ struct StageFunction {
 
 class StepSplitter {
 public:
-  StepSplitter(func::FuncOp step, int64_t stages, const ModuleMesh &moduleMesh)
-      : step(step), stages(stages), moduleMesh(moduleMesh) {}
+  StepSplitter(func::FuncOp step, const PlannedModule &planned)
+      : step(step), stages(planned.pipeline.stages), planned(planned),
+        repeats(step) {}
 
   LogicalResult run() {
     if (failed(collect()))
@@ -84,7 +87,7 @@ public:
     createFunctions();
     Block &body = step.getBody().front();
     for (Operation &op : body.without_terminator())
-      if (!repeated.contains(&op))
+      if (!repeats.isRepeated(&op))
         place(&op);
     for (OpOperand &operand : body.getTerminator()->getOpOperands())
       placeResult(operand.get(), operand.getOperandNumber());
@@ -96,8 +99,8 @@ public:
   SmallVector<StageFunction, 0> functions;
 
 private:
-  /// Collects who reads values: the stages of arguments, the stages to which a
-  /// value is sent, and the stages that compute a repeated one.
+  /// Collects who reads values: the stages of arguments, and the stages to
+  /// which a value is sent.
   LogicalResult collect() {
     Block &body = step.getBody().front();
     for (Operation &op : body.without_terminator()) {
@@ -106,43 +109,21 @@ private:
         return op.emitError()
                << "node '" << nodeName(op.getLoc()) << "' is in stage " << stage
                << ", but autopar.stages is " << stages;
-      if (llvm::none_of(op.getOperands(),
-                        [&](Value operand) { return dependsOnInput(operand); }))
-        repeated.insert(&op);
     }
-    for (Value result : body.getTerminator()->getOperands())
-      if (Operation *def = result.getDefiningOp(); repeated.contains(def))
-        addOnce(readers[result], stageOf(def));
-    for (Operation &op : llvm::reverse(body.without_terminator()))
-      for (int64_t stage : stagesThatCompute(&op))
+    for (auto [op, running] :
+         llvm::zip_equal(body.without_terminator(), repeats.stagesThatRun()))
+      for (int64_t stage : running)
         for (Value operand : op.getOperands())
           if (failed(collectUse(operand, &op, stage)))
             return failure();
     return success();
   }
 
-  bool dependsOnInput(Value value) const {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return differsBetweenSteps(step, argument);
-    return !repeated.contains(value.getDefiningOp());
-  }
-
-  /// The stages that compute the op; for a repeated op those that read its
-  /// results.
-  SmallVector<int64_t, 2> stagesThatCompute(Operation *op) {
-    if (!repeated.contains(op))
-      return {stageOf(op)};
-    SmallVector<int64_t, 2> result;
-    for (Value value : op->getResults())
-      for (int64_t stage : readers[value])
-        addOnce(result, stage);
-    return result;
-  }
-
   LogicalResult collectUse(Value value, Operation *user, int64_t stage) {
     Operation *def = value.getDefiningOp();
-    bool inOneStage = def && !repeated.contains(def);
-    if (inOneStage && stageOf(def) > stage) {
+    if (repeats.isRepeated(value))
+      return success();
+    if (def && stageOf(def) > stage) {
       auto error = user->emitError()
                    << "node '" << nodeName(user->getLoc()) << "' in stage "
                    << stage << " reads a value of stage " << stageOf(def)
@@ -151,7 +132,7 @@ private:
       error.attachNote(def->getLoc()) << "the value is made here";
       return error;
     }
-    if (!inOneStage || stageOf(def) != stage)
+    if (!def || stageOf(def) != stage)
       addOnce(readers[value], stage);
     return success();
   }
@@ -212,28 +193,13 @@ private:
     StageFunction &target = functions[stage];
     if (target.map.contains(value))
       return;
-    Operation *def = value.getDefiningOp();
-    if (repeated.contains(def))
-      repeat(def, target);
+    if (repeats.isRepeated(value))
+      repeats.makeMissing(
+          value.getDefiningOp(),
+          [&](Operation *op) { return target.map.contains(op->getResult(0)); },
+          [&](Operation *op) { target.builder.clone(*op, target.map); });
     else
       target.map.map(value, receive(value, stage));
-  }
-
-  /// Clones those of the op and its producers that the stage lacks.
-  void repeat(Operation *op, StageFunction &target) {
-    SmallVector<Operation *> open{op};
-    while (!open.empty()) {
-      Operation *next = open.back();
-      size_t ready = open.size();
-      for (Value operand : next->getOperands())
-        if (!target.map.contains(operand))
-          open.push_back(operand.getDefiningOp());
-      if (open.size() != ready)
-        continue;
-      open.pop_back();
-      if (!target.map.contains(next->getResult(0)))
-        target.builder.clone(*next, target.map);
-    }
   }
 
   Value receive(Value value, int64_t stage) {
@@ -253,8 +219,8 @@ private:
     if (auto reshard = dyn_cast<ReshardOp>(def))
       return reshard.getTo();
     FailureOr<OpPlan> plan =
-        planOf(cast<ShardingRuleOpInterface>(def), moduleMesh);
-    return moduleMesh.attr(
+        planOf(cast<ShardingRuleOpInterface>(def), planned);
+    return planned.attr(
         plan->shardings.results[cast<OpResult>(value).getResultNumber()]);
   }
 
@@ -267,9 +233,9 @@ private:
 
   func::FuncOp step;
   int64_t stages;
-  const ModuleMesh &moduleMesh;
-  DenseSet<Operation *> repeated; // depend on no input
-  /// The stages, in order, that read an argument, a sent or a repeated value.
+  const PlannedModule &planned;
+  StepRepeats repeats;
+  /// The stages, in order, that read an argument or a sent value.
   DenseMap<Value, SmallVector<int64_t, 2>> readers;
   DenseMap<std::pair<Value, int64_t>, int64_t> channels;
   int64_t nextChannel = 0;
@@ -347,10 +313,10 @@ namespace {
 
 struct SplitStages : autopar::impl::SplitStagesBase<SplitStages> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh) || failed(findFunctions()))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned) || failed(findFunctions()))
       return signalPassFailure();
-    StepSplitter splitter(step, countStages(), *moduleMesh);
+    StepSplitter splitter(step, *planned);
     if (failed(splitter.run()) || failed(splitSetup(splitter)))
       return signalPassFailure();
     step.erase();
@@ -372,12 +338,6 @@ private:
     }
     return step ? success()
                 : LogicalResult(getOperation().emitError("there is no @step"));
-  }
-
-  int64_t countStages() {
-    auto stages =
-        getOperation()->getAttrOfType<IntegerAttr>(AutoparDialect::kStages);
-    return stages ? std::max<int64_t>(1, stages.getInt()) : 1;
   }
 
   LogicalResult splitSetup(StepSplitter &splitter) {

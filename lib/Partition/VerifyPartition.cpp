@@ -1,8 +1,9 @@
 //===- VerifyPartition.cpp - What no longer exists after partition --------===//
 
 #include "LowerReshard.h"
-#include "PlannedModule.h"
+#include "OpPlan.h"
 #include "autopar/Partition/Passes.h"
+#include "autopar/Planning/StepRepeats.h"
 
 using namespace mlir;
 
@@ -29,17 +30,16 @@ static LogicalResult verifyOp(Operation *op) {
 /// A sharding and a global type that together make the local type.
 static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
                                      Attribute globalType, Type local,
-                                     const ModuleMesh &moduleMesh,
+                                     const PlannedModule &planned,
                                      const Twine &what) {
   auto type = dyn_cast_or_null<TypeAttr>(globalType);
   if (!type)
     return function.emitError()
            << what << " has no " << AutoparDialect::kGlobalType;
-  FailureOr<Sharding> parsed =
-      readSharding(function, sharding, moduleMesh, what);
+  FailureOr<Sharding> parsed = readSharding(function, sharding, planned, what);
   if (failed(parsed))
     return failure();
-  Type expected = localType(type.getValue(), *parsed, moduleMesh.mesh);
+  Type expected = localType(type.getValue(), *parsed, planned.mesh);
   if (expected == local)
     return success();
   return function.emitError()
@@ -47,29 +47,18 @@ static LogicalResult verifyInterface(func::FuncOp function, Attribute sharding,
          << "; its global type and sharding make " << expected;
 }
 
-/// Checks that only values that depend on an input are sent: all others are
-/// repeated in each stage that reads them.
+/// Checks that no stage sends what is repeated in each stage that reads it.
 static LogicalResult verifySends(func::FuncOp function) {
-  DenseSet<Value> fromInput;
-  for (BlockArgument argument : function.getArguments())
-    if (differsBetweenSteps(function, argument))
-      fromInput.insert(argument);
-  for (Operation &op : function.getBody().front()) {
-    bool depends =
-        isa<RecvOp>(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
-          return fromInput.contains(operand);
-        });
-    if (depends)
-      fromInput.insert(op.result_begin(), op.result_end());
-    else if (isa<SendOp>(op))
-      return op.emitError("sends what depends on no input: each stage that "
-                          "reads it must compute it (autopar-split-stages)");
-  }
+  StepRepeats repeats(function);
+  for (auto send : function.getBody().front().getOps<SendOp>())
+    if (repeats.isRepeated(send))
+      return send.emitError("sends what depends on no input: each stage that "
+                            "reads it must compute it (autopar-split-stages)");
   return success();
 }
 
 static LogicalResult verifyFunction(func::FuncOp function,
-                                    const ModuleMesh &moduleMesh) {
+                                    const PlannedModule &planned) {
   if (!function->hasAttr(AutoparDialect::kStage))
     return function.emitError() << "has no " << AutoparDialect::kStage
                                 << ": run autopar-split-stages";
@@ -77,14 +66,13 @@ static LogicalResult verifyFunction(func::FuncOp function,
     if (failed(verifyInterface(
             function, function.getArgAttr(i, AutoparDialect::kSharding),
             function.getArgAttr(i, AutoparDialect::kGlobalType),
-            function.getArgumentTypes()[i], moduleMesh,
-            "argument " + Twine(i))))
+            function.getArgumentTypes()[i], planned, "argument " + Twine(i))))
       return failure();
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (failed(verifyInterface(
             function, function.getResultAttr(i, AutoparDialect::kSharding),
             function.getResultAttr(i, AutoparDialect::kGlobalType),
-            function.getResultTypes()[i], moduleMesh, "result " + Twine(i))))
+            function.getResultTypes()[i], planned, "result " + Twine(i))))
       return failure();
   for (Operation &op : function.getBody().front())
     if (failed(verifyOp(&op)))
@@ -95,8 +83,8 @@ static LogicalResult verifyFunction(func::FuncOp function,
 namespace {
 struct VerifyPartition : autopar::impl::VerifyPartitionBase<VerifyPartition> {
   void runOnOperation() final {
-    FailureOr<ModuleMesh> moduleMesh = getModuleMesh(getOperation());
-    if (failed(moduleMesh))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned))
       return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function->hasAttr(AutoparDialect::kKept)) {
@@ -104,7 +92,7 @@ struct VerifyPartition : autopar::impl::VerifyPartitionBase<VerifyPartition> {
                            "autopar-check-equality");
         return signalPassFailure();
       }
-      if (failed(verifyFunction(function, *moduleMesh)))
+      if (failed(verifyFunction(function, *planned)))
         return signalPassFailure();
     }
   }

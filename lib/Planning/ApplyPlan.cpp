@@ -5,6 +5,7 @@
 #include "autopar/Planning/Constraints/CheckConstraints.h"
 #include "autopar/Planning/Passes.h"
 #include "autopar/Planning/Plan/IdentifyPlan.h"
+#include "autopar/Planning/Plan/Padding.h"
 #include "autopar/Planning/Plan/PredictMemory.h"
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/ReadModel.h"
@@ -38,6 +39,7 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
       return fail(std::move(error));
     identify(*plan, *graph);
     predictMemory(*graph, *plan); // the file may have been edited
+    padOperands(*graph, *plan);
     writePlan(getOperation(), *graph, *plan);
     if (planned)
       *planned = {std::move(*plan), std::move(*graph), {}, {}, {}};

@@ -7,6 +7,7 @@
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Precision.h"
+#include "autopar/Planning/StepRepeats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Threading.h"
@@ -105,9 +106,7 @@ FailureOr<unsigned> ModelReader::readArgument(func::FuncOp func, unsigned index,
   unsigned value = addValue(argument, sourceName(source));
   GraphValue &item = graph.values[value];
   auto state = dyn_cast<StateAttr>(source);
-  item.source = state                    ? ValueSource::State
-                : isa<InputAttr>(source) ? ValueSource::Input
-                                         : ValueSource::Parameter;
+  item.source = sourceOf(func, index);
   if (auto input = dyn_cast<InputAttr>(source))
     item.rowDim = input.getBlocks() && item.shape.size() > 1;
   item.isWeight = state ? isa<ParameterAttr>(state.getInitial())

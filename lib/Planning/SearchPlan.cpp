@@ -6,6 +6,7 @@
 #include "autopar/Planning/Constraints/KeptText.h"
 #include "autopar/Planning/Constraints/StoredTensors.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/Plan/Padding.h"
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
@@ -63,6 +64,7 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
       plan->request[kAllDevices] = all;
     if (request->from)
       takeBound(*plan, request->from->plan);
+    padOperands(*graph, *plan);
     std::string kept = describeKept(*request, *graph, *plan);
     writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())

@@ -3,6 +3,8 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Planning/Passes.h"
+#include "autopar/Planning/PlannedModule.h"
+#include "autopar/Planning/StepRepeats.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -17,23 +19,20 @@ namespace {
 /// Checks one module. Each error is reported at the op that it concerns.
 class PlanChecker {
 public:
-  PlanChecker(ModuleOp module, const Mesh &mesh) : module(module), mesh(mesh) {
-    if (auto count =
-            module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages))
-      stages = count.getInt();
-  }
+  PlanChecker(ModuleOp module, const PlannedModule &planned)
+      : module(module), mesh(planned.mesh), stages(planned.pipeline.stages) {}
   LogicalResult check();
 
 private:
   LogicalResult checkFunction(func::FuncOp func);
   LogicalResult checkSharding(Operation *at, Attribute attribute, Type type,
                               const Twine &what);
-  LogicalResult checkOp(Operation *op);
-  LogicalResult checkStage(Operation *op);
+  LogicalResult checkOp(Operation *op, const StepRepeats &repeats);
+  LogicalResult checkStage(Operation *op, const StepRepeats &repeats);
 
   ModuleOp module;
   const Mesh &mesh;
-  int64_t stages = 1;
+  const int64_t stages;
 };
 
 } // namespace
@@ -50,7 +49,8 @@ LogicalResult PlanChecker::checkSharding(Operation *at, Attribute attribute,
   return success();
 }
 
-LogicalResult PlanChecker::checkStage(Operation *op) {
+LogicalResult PlanChecker::checkStage(Operation *op,
+                                      const StepRepeats &repeats) {
   if (stages > 1 && !op->hasAttr(AutoparDialect::kStage))
     return op->emitOpError("has no stage, but the plan has several");
   if (stageOf(op) < 0 || stageOf(op) >= stages)
@@ -58,7 +58,8 @@ LogicalResult PlanChecker::checkStage(Operation *op) {
            << stageOf(op) << ", but the plan has " << stages;
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp();
-        producer && stageOf(producer) > stageOf(op)) {
+        producer && !repeats.isRepeated(producer) &&
+        stageOf(producer) > stageOf(op)) {
       InFlightDiagnostic error = op->emitOpError("reads from a later stage");
       error.attachNote(producer->getLoc()) << "defined here";
       return error;
@@ -66,7 +67,7 @@ LogicalResult PlanChecker::checkStage(Operation *op) {
   return success();
 }
 
-LogicalResult PlanChecker::checkOp(Operation *op) {
+LogicalResult PlanChecker::checkOp(Operation *op, const StepRepeats &repeats) {
   auto strategy = op->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
   if (!strategy)
     return op->emitOpError("has no strategy after planning");
@@ -79,7 +80,7 @@ LogicalResult PlanChecker::checkOp(Operation *op) {
   for (auto [attribute, result] : llvm::zip_equal(shardings, op->getResults()))
     if (failed(checkSharding(op, attribute, result.getType(), "result")))
       return failure();
-  return checkStage(op);
+  return checkStage(op, repeats);
 }
 
 LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
@@ -93,8 +94,9 @@ LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
                              func.getResultAttr(i, AutoparDialect::kSharding),
                              func.getResultTypes()[i], "result " + Twine(i))))
       return failure();
+  StepRepeats repeats(func);
   for (Operation &op : func.front().without_terminator())
-    if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op)))
+    if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op, repeats)))
       return failure();
   return success();
 }
@@ -110,14 +112,9 @@ namespace {
 
 struct VerifyPlan : impl::VerifyPlanBase<VerifyPlan> {
   void runOnOperation() override {
-    auto meshes = getOperation().getOps<MeshOp>();
-    if (meshes.empty()) {
-      emitError(getOperation().getLoc())
-          << "has no autopar.mesh after planning";
-      return signalPassFailure();
-    }
-    Mesh mesh = (*meshes.begin()).getMesh().toMesh();
-    if (failed(PlanChecker(getOperation(), mesh).check()))
+    FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
+    if (failed(planned) ||
+        failed(PlanChecker(getOperation(), *planned).check()))
       signalPassFailure();
   }
 };

@@ -1,11 +1,11 @@
 //===- WritePlan.cpp - From a plan to attributes --------------------------===//
 
 #include "autopar/Planning/WritePlan.h"
-#include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
+#include "autopar/Dialect/Padding.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
@@ -98,6 +98,10 @@ void PlanWriter::writeOp(Operation *op, unsigned index) {
                    builder.getI64IntegerAttr(planned.stage));
   else
     attributes.erase(AutoparDialect::kStage);
+  if (planned.padded)
+    attributes.set(kPadded, builder.getUnitAttr());
+  else
+    attributes.erase(kPadded);
   op->setDiscardableAttrs(attributes.getDictionary(builder.getContext()));
 }
 
@@ -111,70 +115,6 @@ void PlanWriter::write() {
 
 void writePlan(ModuleOp module, const ModelGraph &graph, const Plan &plan) {
   PlanWriter(module, graph, plan).write();
-}
-
-FailureOr<Cluster> plannedCluster(ModuleOp module, int64_t deviceCount) {
-  auto fail = [&](llvm::Error error) {
-    emitError(module.getLoc()) << llvm::toString(std::move(error));
-    return failure();
-  };
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  if (!plan) {
-    llvm::Expected<Cluster> ranks = clusterOfRanks(deviceCount);
-    if (!ranks)
-      return fail(ranks.takeError());
-    return *ranks;
-  }
-  Attribute cluster = plan.get("cluster");
-  if (!cluster)
-    return module.emitError("autopar.plan has no 'cluster'");
-  llvm::Expected<Cluster> parsed =
-      clusterFromJSON(toJSON(cluster), AutoparDialect::kPlan);
-  if (!parsed)
-    return fail(parsed.takeError());
-  return *parsed;
-}
-
-FailureOr<int64_t> plannedMemoryLimit(ModuleOp module, int64_t stage) {
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  auto request =
-      plan ? plan.getAs<DictionaryAttr>("request") : DictionaryAttr();
-  if (auto asked =
-          request ? request.getAs<IntegerAttr>("memory_limit") : IntegerAttr())
-    return asked.getInt();
-  auto number = module->getAttrOfType<IntegerAttr>(AutoparDialect::kStages);
-  int64_t stages = number ? number.getInt() : 1;
-  FailureOr<Cluster> cluster = plannedCluster(module, stages);
-  if (failed(cluster))
-    return failure();
-  if (stage < 0 || stage >= stages || stages > cluster->deviceCount())
-    return module.emitError() << "autopar.plan: its cluster has no devices for "
-                                 "stage "
-                              << stage << " of " << stages;
-  int64_t devices = cluster->deviceCount() / stages;
-  return cluster->part(stage * devices, devices).memoryBytes();
-}
-
-bool stepsOverlap(ModuleOp module) {
-  auto plan = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan);
-  auto text = plan ? plan.getAs<StringAttr>("objective") : StringAttr();
-  auto stages = plan ? plan.getAs<IntegerAttr>("stages") : IntegerAttr();
-  Pipeline pipeline;
-  if (stages)
-    pipeline.stages = stages.getInt();
-  if (llvm::Expected<Objective> objective =
-          parseObjective(text ? text.getValue() : kObjectives[0]))
-    pipeline.objective = *objective;
-  else
-    llvm::consumeError(objective.takeError());
-  return pipeline.stepsOverlap();
-}
-
-FailureOr<ReshardCost> plannedReshardCost(ModuleOp module, const Mesh &mesh) {
-  FailureOr<Cluster> cluster = plannedCluster(module, mesh.deviceCount());
-  if (failed(cluster))
-    return failure();
-  return CommunicationModel::reshardCost(*cluster, mesh);
 }
 
 } // namespace autopar

@@ -97,7 +97,7 @@ void SizeReader::readSequenceParallel(const ExportUnit &unit) {
   Counted batch;
   int64_t sequence = 0, whole = 0;
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (op.setup || !graph.dependsOnInput(op) ||
+    if (op.setup || !graph.values[op.results.front()].fromInput ||
         (op.facts->kernel != KernelClass::Elementwise &&
          op.facts->kernel != KernelClass::Reduction))
       continue;

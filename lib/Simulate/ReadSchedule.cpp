@@ -7,7 +7,7 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/Precision.h"
-#include "autopar/Planning/WritePlan.h"
+#include "autopar/Planning/PlannedModule.h"
 #include "autopar/Schedule/ReportName.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -266,38 +266,39 @@ LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
 
 /// The steps to replay: if steps overlap in stages, so many that each stage is
 /// at work on one.
-static int64_t stepsToReplay(ModuleOp module, size_t stages) {
-  return stepsOverlap(module) ? std::clamp<int64_t>(4 * int64_t(stages), 8, 16)
-                              : 1;
+static int64_t stepsToReplay(const Pipeline &pipeline) {
+  return pipeline.stepsOverlap()
+             ? std::clamp<int64_t>(4 * pipeline.stages, 8, 16)
+             : 1;
 }
 
 FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
-  auto meshes = module.getOps<MeshOp>();
-  if (meshes.empty())
-    return module.emitError("there is no autopar.mesh: plan the module first");
-  Mesh mesh = (*meshes.begin()).getMesh().toMesh();
+  FailureOr<PlannedModule> planned = PlannedModule::read(module);
+  if (failed(planned))
+    return failure();
+  const Mesh &mesh = planned->mesh;
+  const Cluster &cluster = planned->cluster;
   SimulatedProgram program;
   std::map<int64_t, func::FuncOp> steps;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal() && isStep(func))
       steps[stageOf(func)] = func;
-  FailureOr<Cluster> cluster =
-      plannedCluster(module, mesh.deviceCount() * int64_t(steps.size()));
-  if (failed(cluster))
-    return failure();
+  if (int64_t(steps.size()) != planned->pipeline.stages)
+    return module.emitError() << "has " << steps.size() << " steps, its plan "
+                              << planned->pipeline.stages << " stages";
   program.microBatches = mesh.timeCount();
-  program.steps = stepsToReplay(module, steps.size());
+  program.steps = stepsToReplay(planned->pipeline);
   program.devicesPerStage = mesh.deviceCount();
   bool rendezvous = targetTable(module).communication.rendezvous;
   program.channelSlots = rendezvous ? 0 : shared_memory::kChannelSlots;
-  for (int64_t device = 0; device < cluster->deviceCount(); ++device)
-    program.nodeOf.push_back(cluster->nodeOf(device));
-  for (const NodeGroup &group : cluster->nodes)
+  for (int64_t device = 0; device < cluster.deviceCount(); ++device)
+    program.nodeOf.push_back(cluster.nodeOf(device));
+  for (const NodeGroup &group : cluster.nodes)
     program.coresOfNode.insert(program.coresOfNode.end(), group.count,
                                group.cores);
   Splits splits(mesh, program);
   for (auto [number, func] : steps)
-    if (failed(StageReader(module, *cluster, mesh, number, splits)
+    if (failed(StageReader(module, cluster, mesh, number, splits)
                    .read(func, program.stages.emplace_back())))
       return failure();
   return program;

@@ -1,6 +1,6 @@
 // RUN: autopar-opt %s -split-input-file -verify-diagnostics --autopar-verify-plan
 
-// expected-error @below {{has no autopar.mesh after planning}}
+// expected-error @below {{there is no autopar.mesh: plan the module first}}
 module {
 }
 

@@ -1,7 +1,8 @@
 // RUN: autopar-opt %s --autopar-verify-plan | FileCheck %s
 
 // Two stages, a value partial over an axis, one that is sharded otherwise than it is
-// made, and a constant: nothing to complain about.
+// made, and a constant, which each stage makes that reads it: nothing to complain
+// about.
 
 // CHECK: autopar.mesh @mesh
 module attributes {autopar.stages = 2 : i64} {
@@ -15,6 +16,8 @@ func.func @step(%x: tensor<4x4xf32> {autopar.sharding = #autopar.sharding<@mesh,
     : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = autopar.constant {autopar.stage = 1 : i64, autopar.strategy = #autopar.strategy<@mesh, {}>,
     autopar.shardings = [#autopar.sharding<@mesh, [{}, {}]>]} dense<1.0> : tensor<4x4xf32>
+  %3 = autopar.binary add %x, %1 {autopar.stage = 0 : i64, autopar.strategy = #autopar.strategy<@mesh, {}>,
+    autopar.shardings = [#autopar.sharding<@mesh, [{}, {}]>]} : tensor<4x4xf32>
   %2 = autopar.binary add %0, %1 {autopar.stage = 1 : i64, autopar.strategy = #autopar.strategy<@mesh, {"a": split 0}>,
     autopar.shardings = [#autopar.sharding<@mesh, [{"a"}, {}]>]} : tensor<4x4xf32>
   return %2 : tensor<4x4xf32>

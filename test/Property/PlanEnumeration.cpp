@@ -30,23 +30,19 @@ double stepSeconds(const Plan &plan, const ModelGraph &graph, ReadCost reads) {
 /// The ops that have a stage of their own, in program order.
 static std::vector<unsigned> stagedOps(const ModelGraph &graph) {
   std::vector<unsigned> ops;
-  for (const auto &[index, op] : enumerate(graph.ops))
-    if (graph.dependsOnInput(op))
-      ops.push_back(index);
+  for (unsigned op = 0; op < graph.ops.size(); ++op)
+    if (graph.hasOwnStage(op))
+      ops.push_back(op);
   return ops;
 }
 
 /// Per op its stage. `ends`: per stage how many staged ops come before its end.
 static std::vector<int64_t> stagesOf(const ModelGraph &graph,
                                      ArrayRef<size_t> ends) {
-  std::vector<int64_t> stages(graph.ops.size(), int64_t(ends.size()) - 1);
+  std::vector<int64_t> stages(graph.ops.size(), 0);
   for (const auto &[position, op] : enumerate(stagedOps(graph)))
     stages[op] = llvm::upper_bound(ends, position) - ends.begin();
-  for (size_t index = graph.ops.size(); index-- > 0;)
-    if (!graph.dependsOnInput(graph.ops[index]))
-      for (unsigned result : graph.ops[index].results)
-        for (const GraphUse &use : graph.values[result].uses)
-          stages[index] = std::min(stages[index], stages[use.op]);
+  graph.completeStages(stages, ends.size());
   return stages;
 }
 

@@ -20,7 +20,7 @@ func.func @setup_0(%w: tensor<50257x768xf32> {autopar.global_type = tensor<50257
 // CHECK: %[[S:.*]] = autopar.slice %[[Y]] starts = [0, 0] steps = [1, 1] {autopar.names = ["logits"]} : tensor<512x50264xbf16> -> tensor<512x50257xbf16>
 // CHECK: return %[[S]]
 func.func @step_0(%x: tensor<512x768xbf16>, %w: tensor<50257x768xbf16> {autopar.global_type = tensor<50257x768xbf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.setup_result<0>}) -> (tensor<512x50257xbf16>, tensor<50257x768xbf16>) {
-  %0 = autopar.einsum "mk,nk->mn" %x, %w {autopar.names = ["logits"]} : (tensor<512x768xbf16>, tensor<50257x768xbf16>) -> tensor<512x50257xbf16>
+  %0 = autopar.einsum "mk,nk->mn" %x, %w {autopar.padded, autopar.names = ["logits"]} : (tensor<512x768xbf16>, tensor<50257x768xbf16>) -> tensor<512x50257xbf16>
   %1 = autopar.unary neg %w : tensor<50257x768xbf16> -> tensor<50257x768xbf16>
   return %0, %1 : tensor<512x50257xbf16>, tensor<50257x768xbf16>
 }
@@ -47,8 +47,8 @@ func.func @setup_0(%w: tensor<1024x515xf32> {autopar.global_type = tensor<1024x1
 // CHECK: %[[D:.*]] = autopar.einsum "mk,mn->kn" %[[X]], %[[P]] {{.*}} -> tensor<1024x520xf16>
 // CHECK: autopar.slice %[[D]] {{.*}} -> tensor<1024x515xf16>
 func.func @step_0(%g: tensor<512x515xf16>, %x: tensor<512x1024xf16>, %w: tensor<1024x515xf16> {autopar.global_type = tensor<1024x1030xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {"x"}]>, autopar.source = #autopar.setup_result<0>}) -> (tensor<512x1024xf16>, tensor<1024x515xf16>) {
-  %0 = autopar.einsum "mn,kn->mk" %g, %w : (tensor<512x515xf16>, tensor<1024x515xf16>) -> tensor<512x1024xf16>
-  %1 = autopar.einsum "mk,mn->kn" %x, %g : (tensor<512x1024xf16>, tensor<512x515xf16>) -> tensor<1024x515xf16>
+  %0 = autopar.einsum "mn,kn->mk" %g, %w {autopar.padded} : (tensor<512x515xf16>, tensor<1024x515xf16>) -> tensor<512x1024xf16>
+  %1 = autopar.einsum "mk,mn->kn" %x, %g {autopar.padded} : (tensor<512x1024xf16>, tensor<512x515xf16>) -> tensor<1024x515xf16>
   return %0, %1 : tensor<512x1024xf16>, tensor<1024x515xf16>
 }
 }
@@ -64,14 +64,14 @@ autopar.mesh @mesh #autopar.mesh<["x"=1]>
 // CHECK-LABEL: func.func @step_0
 // CHECK: autopar.einsum {{.*}} -> tensor<512x3004xf32>
 func.func @step_0(%x: tensor<512x768xf32>, %w: tensor<768x3001xf32> {autopar.global_type = tensor<768x3001xf32>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 4>}) -> tensor<512x3001xf32> {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<512x768xf32>, tensor<768x3001xf32>) -> tensor<512x3001xf32>
+  %0 = autopar.einsum "mk,kn->mn" %x, %w {autopar.padded} : (tensor<512x768xf32>, tensor<768x3001xf32>) -> tensor<512x3001xf32>
   return %0 : tensor<512x3001xf32>
 }
 }
 
 // -----
 
-// Left as they are: aligned rows, rows of two dimensions, few products for each byte, few products at all.
+// Left as they are: what the plan does not pad, and where it pads, aligned rows and rows of two dimensions.
 module attributes {autopar.target = "emulated"} {
 autopar.mesh @mesh #autopar.mesh<["x"=1]>
 // CHECK-LABEL: func.func @step_0
@@ -79,8 +79,8 @@ autopar.mesh @mesh #autopar.mesh<["x"=1]>
 // CHECK-NOT: autopar.slice
 // CHECK: return
 func.func @step_0(%x: tensor<4096x768xf16>, %w: tensor<768x3000xf16>, %h: tensor<768x3x333xf16>, %q: tensor<4096x16xf16>, %k: tensor<4095x16xf16>, %s: tensor<32x64xf16>, %t: tensor<64x33xf16>) -> (tensor<4096x3000xf16>, tensor<4096x3x333xf16>, tensor<4096x4095xf16>, tensor<32x33xf16>) {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<4096x768xf16>, tensor<768x3000xf16>) -> tensor<4096x3000xf16>
-  %1 = autopar.einsum "mk,khn->mhn" %x, %h : (tensor<4096x768xf16>, tensor<768x3x333xf16>) -> tensor<4096x3x333xf16>
+  %0 = autopar.einsum "mk,kn->mn" %x, %w {autopar.padded} : (tensor<4096x768xf16>, tensor<768x3000xf16>) -> tensor<4096x3000xf16>
+  %1 = autopar.einsum "mk,khn->mhn" %x, %h {autopar.padded} : (tensor<4096x768xf16>, tensor<768x3x333xf16>) -> tensor<4096x3x333xf16>
   %2 = autopar.einsum "mk,nk->mn" %q, %k : (tensor<4096x16xf16>, tensor<4095x16xf16>) -> tensor<4096x4095xf16>
   %3 = autopar.einsum "mk,kn->mn" %s, %t : (tensor<32x64xf16>, tensor<64x33xf16>) -> tensor<32x33xf16>
   return %0, %1, %2, %3 : tensor<4096x3000xf16>, tensor<4096x3x333xf16>, tensor<4096x4095xf16>, tensor<32x33xf16>
@@ -89,63 +89,14 @@ func.func @step_0(%x: tensor<4096x768xf16>, %w: tensor<768x3000xf16>, %h: tensor
 
 // -----
 
-// A CPU's kernels take any rows, and those of plain floats do.
+// A CPU's kernels take any rows.
 module {
 autopar.mesh @mesh #autopar.mesh<["x"=1]>
 // CHECK-LABEL: func.func @step_0
 // CHECK-NEXT: autopar.einsum
 // CHECK-NEXT: return
 func.func @step_0(%x: tensor<4096x768xf16>, %w: tensor<768x3001xf16>) -> tensor<4096x3001xf16> {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<4096x768xf16>, tensor<768x3001xf16>) -> tensor<4096x3001xf16>
+  %0 = autopar.einsum "mk,kn->mn" %x, %w {autopar.padded} : (tensor<4096x768xf16>, tensor<768x3001xf16>) -> tensor<4096x3001xf16>
   return %0 : tensor<4096x3001xf16>
-}
-}
-
-// -----
-
-module attributes {autopar.target = "emulated"} {
-autopar.mesh @mesh #autopar.mesh<["x"=1]>
-// CHECK-LABEL: func.func @step_0
-// CHECK-NEXT: autopar.einsum
-// CHECK-NEXT: return
-func.func @step_0(%x: tensor<4096x768xf32>, %w: tensor<768x3001xf32>) -> tensor<4096x3001xf32> {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<4096x768xf32>, tensor<768x3001xf32>) -> tensor<4096x3001xf32>
-  return %0 : tensor<4096x3001xf32>
-}
-}
-
-// -----
-
-// The plan leaves 1.8 MB of its limit: the first GEMM's constant and result fit, the second's do not beside the constant. The plan
-// tells of the first's 1024 x 520 and 512 x 520 elements.
-module attributes {autopar.target = "emulated", autopar.plan = {cluster = {links = [{within = "node", kind = "nvlink"}], nodes = [{count = 1 : i64, devices = 1 : i64, type = "h100-80gb"}]}, predicted_peak_memory_bytes = 10000000 : i64, predicted_stage_memory_bytes = [10000000], request = {memory_limit = 11800000 : i64}}} {
-autopar.mesh @mesh #autopar.mesh<["x"=1]>
-// CHECK: module attributes {autopar.plan = {{.*}}predicted_peak_memory_bytes = 11597440 : i64, predicted_stage_memory_bytes = [11597440]
-// CHECK-LABEL: func.func @step_0
-// CHECK: autopar.einsum {{.*}} -> tensor<512x520xf16>
-// CHECK: autopar.einsum {{.*}} -> tensor<512x517xf16>
-func.func @step_0(%x: tensor<512x1024xf16>, %w: tensor<1024x515xf16> {autopar.global_type = tensor<1024x515xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 4>}, %v: tensor<1024x517xf16> {autopar.global_type = tensor<1024x517xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"v", "m.onnx", offset = 0, length = 4>}) -> (tensor<512x515xf16>, tensor<512x517xf16>) {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<512x1024xf16>, tensor<1024x515xf16>) -> tensor<512x515xf16>
-  %1 = autopar.einsum "mk,kn->mn" %x, %v : (tensor<512x1024xf16>, tensor<1024x517xf16>) -> tensor<512x517xf16>
-  return %0, %1 : tensor<512x515xf16>, tensor<512x517xf16>
-}
-}
-
-// -----
-
-// Each stage has the memory of its own devices: what the plan leaves of 24 GB is too little, of 80 GB it is enough.
-module attributes {autopar.target = "emulated", autopar.stages = 2 : i64, autopar.plan = {cluster = {links = [{within = "node", kind = "nvlink", GBps = 50.0, latency_us = 5.0}, {between = "nodes", kind = "infiniband", GBps = 25.0}], nodes = [{count = 1 : i64, devices = 1 : i64, type = "l4"}, {count = 1 : i64, devices = 1 : i64, type = "h100-80gb"}]}, stages = 2 : i64, predicted_peak_memory_bytes = 23999999000 : i64, predicted_stage_memory_bytes = [23999999000, 23999999000]}} {
-autopar.mesh @mesh #autopar.mesh<["x"=1]>
-// CHECK-LABEL: func.func @step_0
-// CHECK: autopar.einsum {{.*}} -> tensor<512x515xf16>
-func.func @step_0(%x: tensor<512x1024xf16>, %w: tensor<1024x515xf16> {autopar.global_type = tensor<1024x515xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"w", "m.onnx", offset = 0, length = 4>}) -> tensor<512x515xf16> attributes {autopar.stage = 0 : i64} {
-  %0 = autopar.einsum "mk,kn->mn" %x, %w : (tensor<512x1024xf16>, tensor<1024x515xf16>) -> tensor<512x515xf16>
-  return %0 : tensor<512x515xf16>
-}
-// CHECK-LABEL: func.func @step_1
-// CHECK: autopar.einsum {{.*}} -> tensor<512x520xf16>
-func.func @step_1(%x: tensor<512x1024xf16>, %v: tensor<1024x515xf16> {autopar.global_type = tensor<1024x515xf16>, autopar.sharding = #autopar.sharding<@mesh, [{}, {}]>, autopar.source = #autopar.parameter<"v", "m.onnx", offset = 0, length = 4>}) -> tensor<512x515xf16> attributes {autopar.stage = 1 : i64} {
-  %0 = autopar.einsum "mk,kn->mn" %x, %v : (tensor<512x1024xf16>, tensor<1024x515xf16>) -> tensor<512x515xf16>
-  return %0 : tensor<512x515xf16>
 }
 }

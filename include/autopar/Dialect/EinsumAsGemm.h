@@ -50,18 +50,6 @@ std::optional<EinsumAsGemm> einsumAsGemm(EinsumOp op,
                                          llvm::ArrayRef<int64_t> lhsLayout,
                                          llvm::ArrayRef<int64_t> rhsLayout);
 
-/// The elements by which each dimension of a GEMM's tensors grows so that their
-/// rows in memory are aligned.
-struct GemmGrowth {
-  llvm::SmallVector<int64_t> lhs, rhs, result;
-};
-/// The growth that makes the contiguous rows of an einsum that is a GEMM
-/// multiples of `bytes`. Operands that are padded with zeros give the same
-/// sums, and the first elements of the padded result are the unpadded result.
-/// Rows of several dimensions do not grow. It is nullopt if the op is no
-/// einsum, the einsum no GEMM, or nothing has to be aligned.
-std::optional<GemmGrowth> alignedGrowth(mlir::Operation *op, int64_t bytes);
-
 } // namespace autopar
 
 #endif // AUTOPAR_DIALECT_EINSUMASGEMM_H

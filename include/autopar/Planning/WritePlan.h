@@ -1,9 +1,8 @@
-//===- WritePlan.h - From a plan to attributes, and back to its cluster ---===//
+//===- WritePlan.h - From a plan to attributes ------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_WRITEPLAN_H
 #define AUTOPAR_PLANNING_WRITEPLAN_H
 
-#include "autopar/Cost/Reshard.h"
 #include "autopar/Planning/Plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -14,25 +13,6 @@ namespace autopar {
 /// plan.
 void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
                const Plan &plan);
-
-/// Returns the cluster of the module's plan, or a cluster of CPU ranks if the
-/// plan has none.
-mlir::FailureOr<Cluster> plannedCluster(mlir::ModuleOp module,
-                                        int64_t deviceCount);
-
-/// Returns how many bytes a device of a stage may hold by the module's plan:
-/// the limit that was asked for, or else the memory of the device. 0 means no
-/// limit.
-mlir::FailureOr<int64_t> plannedMemoryLimit(mlir::ModuleOp module,
-                                            int64_t stage);
-
-/// Returns whether steps overlap in the module's plan.
-bool stepsOverlap(mlir::ModuleOp module);
-
-/// Returns the prices of reshards in the module's plan. Given these,
-/// reshardPath returns the steps that Planning priced.
-mlir::FailureOr<ReshardCost> plannedReshardCost(mlir::ModuleOp module,
-                                                const Mesh &mesh);
 
 } // namespace autopar
 

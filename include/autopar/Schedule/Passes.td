@@ -22,13 +22,13 @@ def AlignOperands : SchedulePass<"autopar-align-operands"> {
   let summary = "pad GEMMs whose rows are not aligned as fast kernels want them";
   let description = [{
     On a target whose table has `alignedBytes`, the rows in memory of the operands
-    and the result of a 16-bit or tf32 GEMM become a multiple of so many bytes, if
-    the GEMM multiplies enough to be worth it and the plan leaves memory for it.
-    `predicted_stage_memory_bytes` then includes that memory. Constants are padded
-    in @setup. The epilogue of a padded GEMM becomes a kernel after it.
+    and the result of a GEMM become a multiple of so many bytes where the plan says
+    so (`autopar.padded`), which has counted that memory. The attribute is then
+    gone. Constants are padded in @setup. The epilogue of a padded GEMM becomes a
+    kernel after it.
 
     ```mlir
-    %y = autopar.einsum "mk,nk->mn" %x, %w : 4096x768, 50257x768 -> 4096x50257
+    %y = autopar.einsum "mk,nk->mn" %x, %w {autopar.padded} : 4096x768, 50257x768 -> 4096x50257
     // becomes, with %v = pad %w in @setup
     %z = autopar.einsum "mk,nk->mn" %x, %v : 4096x768, 50264x768 -> 4096x50264
     %y = autopar.slice %z starts = [0, 0] ... -> 4096x50257

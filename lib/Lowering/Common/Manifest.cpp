@@ -369,8 +369,7 @@ FailureOr<std::string> ManifestWriter::write() {
   addTables(program, root);
   addPorts(root);
   addEvaluation(program.module, root);
-  addPlan(program, root);
-  if (failed)
+  if (mlir::failed(addPlan(program, root)) || failed)
     return failure();
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(root));

@@ -1,13 +1,13 @@
 //===- ManifestPlan.cpp - The plan of a program, and what it is made of ---===//
 
 #include "ManifestTables.h"
-#include "autopar/Cluster/Cluster.h"
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Cost/PeakFlops.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/ProgramHashes.h"
+#include "autopar/Planning/PlannedModule.h"
 #include <map>
 
 using namespace mlir;
@@ -16,23 +16,12 @@ namespace json = llvm::json;
 namespace autopar {
 
 /// Adds the plan as it was chosen, and its predictions.
-static void addPrediction(const HostProgram &program, json::Object &root) {
+static void addPrediction(const PlannedModule &planned, json::Object &root) {
+  if (planned.fields)
+    root["plan"] = toJSON(planned.fields);
   root["predicted"] =
-      json::Object{{"step_seconds", 0.0}, {"peak_memory_bytes", json::Array{}}};
-  if (auto plan =
-          program.module->getAttrOfType<DictionaryAttr>(AutoparDialect::kPlan))
-    root["plan"] = toJSON(plan);
-  if (auto *plan = root.getObject("plan")) {
-    json::Object &predicted = *root.getObject("predicted");
-    if (auto seconds = plan->getNumber("predicted_step_seconds"))
-      predicted["step_seconds"] = *seconds;
-    const json::Array *bytes = plan->getArray("predicted_stage_memory_bytes");
-    if (bytes && static_cast<int64_t>(bytes->size()) == program.stages &&
-        llvm::all_of(*bytes, [](const json::Value &each) {
-          return each.getAsInteger().has_value();
-        }))
-      predicted["peak_memory_bytes"] = json::Array(*bytes);
-  }
+      json::Object{{"step_seconds", planned.stepSeconds},
+                   {"peak_memory_bytes", json::Array(planned.stageBytes)}};
 }
 
 /// Returns the floating-point operations of a step, summed over one device of
@@ -47,22 +36,10 @@ static std::map<FlopsKind, double> flopsOfStep(const HostProgram &program) {
   return flops;
 }
 
-/// Returns the slowest device of the cluster that the program was planned for,
-/// or nullopt if there is no such cluster.
-static std::optional<DeviceType> plannedDevice(const json::Object &root) {
-  const json::Object *plan = root.getObject("plan");
-  const json::Value *given = plan ? plan->get("cluster") : nullptr;
-  if (!given)
-    return std::nullopt;
-  auto cluster = clusterFromJSON(*given, "the plan's cluster");
-  if (cluster)
-    return cluster->slowest();
-  llvm::consumeError(cluster.takeError());
-  return std::nullopt;
-}
-
-/// Adds the floating-point operations of a device in a step, and its peak rate.
-static void addWork(const HostProgram &program, json::Object &root) {
+/// Adds the floating-point operations of a device in a step, and the peak rate
+/// of the slowest device of the cluster that the program was planned for.
+static void addWork(const HostProgram &program, const PlannedModule &planned,
+                    json::Object &root) {
   double all = 0, most = 0;
   FlopsKind kind = FlopsKind::Fp32;
   for (auto [each, flops] : flopsOfStep(program)) {
@@ -73,17 +50,21 @@ static void addWork(const HostProgram &program, json::Object &root) {
     }
   }
   json::Object work{{"flops", all / double(program.stages)}};
-  if (std::optional<DeviceType> device = plannedDevice(root))
-    if (double peak = peakFlops(*device, kind); peak > 0)
+  if (planned.fields)
+    if (double peak = peakFlops(planned.cluster.slowest(), kind); peak > 0)
       work["peak_flops"] = peak;
   root["work"] = std::move(work);
 }
 
-void addPlan(const HostProgram &program, json::Object &root) {
-  addPrediction(program, root);
-  addWork(program, root);
+LogicalResult addPlan(const HostProgram &program, json::Object &root) {
+  FailureOr<PlannedModule> planned = PlannedModule::read(program.module);
+  if (failed(planned))
+    return failure();
+  addPrediction(*planned, root);
+  addWork(program, *planned, root);
   if (Attribute hashes = program.module->getAttr(kHashes))
     root["hashes"] = toJSON(hashes);
+  return success();
 }
 
 } // namespace autopar

@@ -45,7 +45,8 @@ void addTables(const HostProgram &program, llvm::json::Object &root);
 
 /// The plan as it was chosen, what it predicts, what a step computes, and
 /// hashes of what a training is made of (`kHashes`).
-void addPlan(const HostProgram &program, llvm::json::Object &root);
+mlir::LogicalResult addPlan(const HostProgram &program,
+                            llvm::json::Object &root);
 
 } // namespace autopar
 

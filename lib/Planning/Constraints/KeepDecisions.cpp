@@ -327,7 +327,7 @@ void Keeper::keepStages() {
   std::vector<int64_t> earliest(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops)) {
     const PlannedOp *planned = match.ops[index];
-    if (!graph.dependsOnInput(op))
+    if (!graph.hasOwnStage(index))
       continue;
     earliest[index] = graph.earliestStage(op, earliest);
     if (!planned)

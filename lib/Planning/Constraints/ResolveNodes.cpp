@@ -151,7 +151,7 @@ Error Resolver::resolveStage(ArrayRef<unsigned> ops) {
                 Twine(stages) + ", from 0");
   bool applied = false;
   for (unsigned op : ops) {
-    if (!graph.dependsOnInput(graph.ops[op]))
+    if (!graph.hasOwnStage(op))
       continue;
     applied = true;
     StageLimit &limit = limits.stages[op];

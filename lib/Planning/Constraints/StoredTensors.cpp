@@ -24,24 +24,15 @@ static unsigned timeSubAxes(const Mesh &mesh) {
   return count_if(mesh.subAxes(), [](const SubAxis &a) { return a.time; });
 }
 
-/// Returns the stages whose ops read each value. A repeated op runs in the
-/// stages of its readers, and these count, too.
+/// Returns the stages whose ops read each value.
 static std::vector<std::set<int64_t>> readingStages(const Plan &plan,
                                                     const ModelGraph &graph) {
   std::vector<std::set<int64_t>> stages(graph.values.size());
-  for (size_t index = graph.ops.size(); index-- > 0;) {
-    const GraphOp &op = graph.ops[index];
-    if (op.setup)
-      continue;
-    std::set<int64_t> own;
-    if (graph.dependsOnInput(op))
-      own.insert(plan.ops[index].stage);
-    else
-      for (unsigned result : op.results)
-        own.insert(stages[result].begin(), stages[result].end());
-    for (unsigned operand : op.operands)
-      stages[operand].insert(own.begin(), own.end());
-  }
+  for (const auto &[op, running] :
+       zip_equal(graph.ops, stagesThatRun(graph, plan)))
+    if (!op.setup)
+      for (unsigned operand : op.operands)
+        stages[operand].insert(running.begin(), running.end());
   return stages;
 }
 
@@ -90,9 +81,9 @@ void StoredTensors::add(StringRef entry, const Plan &plan,
     return;
   for (NamedTensor &tensor : storedBy(plan, graph))
     tensors.emplace(tensor.name.str(), std::move(tensor.stored));
-  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops))
-    if (stages > 1 && graph.dependsOnInput(op))
-      stageOfOp.emplace(op.name, planned.stage);
+  for (const auto &[index, op] : enumerate(graph.ops))
+    if (stages > 1 && graph.hasOwnStage(index))
+      stageOfOp.emplace(op.name, plan.ops[index].stage);
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +112,7 @@ void StoredTensors::limitStages(unsigned place, const ModelGraph &graph,
                                 Limits &limits) const {
   std::vector<int64_t> earliest(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (!graph.dependsOnInput(op))
+    if (!graph.hasOwnStage(index))
       continue;
     earliest[index] = graph.earliestStage(op, earliest);
     auto before = stageOfOp.find(op.name);

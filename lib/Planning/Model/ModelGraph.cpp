@@ -45,6 +45,32 @@ static void markSources(ModelGraph &graph) {
   }
 }
 
+static void findRepeats(ModelGraph &graph) {
+  for (const GraphOp &op : graph.ops) {
+    SmallVector<unsigned> makers;
+    bool isFixed = op.setup;
+    for (unsigned operand : op.operands) {
+      const GraphValue &value = graph.values[operand];
+      if (value.source == ValueSource::Op && value.setup == op.setup)
+        makers.push_back(value.producer);
+      isFixed |= differsBetweenSteps(value.source);
+    }
+    graph.repeats.add(makers, isFixed);
+  }
+}
+
+void ModelGraph::completeStages(MutableArrayRef<int64_t> stages,
+                                int64_t count) const {
+  for (size_t index = ops.size(); index-- > 0;) {
+    if (hasOwnStage(index))
+      continue;
+    stages[index] = count - 1;
+    for (unsigned result : ops[index].results)
+      for (const GraphUse &use : values[result].uses)
+        stages[index] = std::min(stages[index], stages[use.op]);
+  }
+}
+
 static uint64_t hashOf(const ModelGraph &graph) {
   std::string text;
   auto number = [&](uint64_t n) { text += std::to_string(n) + ","; };
@@ -86,6 +112,7 @@ void finishGraph(ModelGraph &graph) {
   makeUnique(graph.ops);
   makeUnique(graph.values);
   markSources(graph);
+  findRepeats(graph);
   findBatch(graph);
   graph.hash = hashOf(graph);
 }

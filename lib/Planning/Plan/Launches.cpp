@@ -38,8 +38,8 @@ bool LaunchList::isCut(unsigned value, const Sharding &want) const {
   return moves(value, given(value), planned) || moves(value, planned, want);
 }
 
-/// Returns, per op of the step, the stage that runs it. An op that depends on
-/// no input runs where the step reads it.
+/// Returns, per op of the step, the stage that runs it. A repeated op runs
+/// where the step reads it.
 SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
   SmallVector<int64_t> result(step.ops.size());
   if (plan.stages == 1)
@@ -47,7 +47,7 @@ SmallVector<int64_t> LaunchList::stagesOf(const GraphStep &step) const {
   std::optional<int64_t> reader;
   for (size_t i = step.ops.size(); i-- > 0;) {
     unsigned op = step.ops[i];
-    bool repeated = graph.isRepeated(graph.ops[op]);
+    bool repeated = graph.repeats.isRepeated(op);
     result[i] = repeated && reader ? *reader : plan.ops[op].stage;
     if (!repeated)
       reader = result[i];

@@ -16,7 +16,7 @@ messagesOf(const ModelGraph &graph, const Plan &plan,
   std::vector<StageMessage> messages;
   SharedReshards<unsigned, bool> isSent; // by receiving stage
   for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
+    if (!graph.isMadeInOneStage(value))
       continue;
     int64_t from = plan.ops[value.producer].stage;
     for (const GraphUse &use : value.uses) {

@@ -232,7 +232,7 @@ static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {
       continue;
     for (unsigned operand : op.operands) {
       const GraphValue &value = graph.values[operand];
-      if (value.source == ValueSource::Op && !value.setup &&
+      if (graph.isMadeInOneStage(value) &&
           plan.ops[value.producer].stage > plan.ops[index].stage)
         return createStringError("plan: op " + op.name +
                                  " reads from a later stage");
@@ -254,6 +254,25 @@ static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
   if (!graph.states.empty() && plan.stages > 1)
     return createStringError("plan: a model with states runs in one stage");
   return Error::success();
+}
+
+int64_t Plan::memoryLimit(int64_t stage) const {
+  if (int64_t asked = askedMemoryLimit())
+    return asked;
+  int64_t devices = cluster.deviceCount() / stages;
+  return cluster.part(stage * devices, devices).memoryBytes();
+}
+
+std::vector<StageList> stagesThatRun(const ModelGraph &graph,
+                                     const Plan &plan) {
+  std::vector<int64_t> planned;
+  for (const PlannedOp &op : plan.ops)
+    planned.push_back(op.stage);
+  SmallVector<unsigned> returned;
+  for (unsigned value : graph.stepResults)
+    if (graph.values[value].source == ValueSource::Op)
+      returned.push_back(graph.values[value].producer);
+  return graph.repeats.stagesThatRun(planned, returned);
 }
 
 StringRef stringifyObjective(Objective objective) {

@@ -51,12 +51,7 @@ private:
   unsigned newBuffer(StageWork &stage, unsigned value,
                      const Sharding &sharding);
   unsigned place(int64_t stage, unsigned value);
-  bool isRepeated(unsigned value) const {
-    return launches.isComputed(value) &&
-           graph.isRepeated(graph.ops[graph.values[value].producer]);
-  }
-  void repeatAll(int64_t stage, unsigned value);
-  unsigned repeat(int64_t stage, unsigned value);
+  void repeat(int64_t stage, unsigned op);
   unsigned receive(int64_t stage, unsigned value);
   unsigned read(int64_t stage, unsigned value, const Sharding &want,
                 bool fused);
@@ -98,32 +93,9 @@ unsigned WorkLister::newBuffer(StageWork &stage, unsigned value,
   return stage.work.buffers.size() - 1;
 }
 
-/// Computes `value`, which depends on no input, again in a stage. The operands
-/// that depend on no input are computed before it.
-void WorkLister::repeatAll(int64_t number, unsigned value) {
+/// Runs a repeated op, whose operands have places, in a stage.
+void WorkLister::repeat(int64_t number, unsigned op) {
   StageWork &stage = stages[number];
-  SmallVector<unsigned> open{value};
-  while (!open.empty()) {
-    unsigned next = open.back();
-    size_t ready = open.size();
-    if (!stage.places[next])
-      for (unsigned operand : graph.ops[graph.values[next].producer].operands)
-        if (isRepeated(operand) && !stage.places[operand])
-          open.push_back(operand);
-    if (open.size() != ready)
-      continue;
-    open.pop_back();
-    if (!stage.places[next]) {
-      unsigned buffer = repeat(number, next);
-      stage.places[next] = buffer;
-    }
-  }
-}
-
-/// Computes `value`, whose operands have places, again.
-unsigned WorkLister::repeat(int64_t number, unsigned value) {
-  StageWork &stage = stages[number];
-  unsigned op = graph.values[value].producer;
   WorkItem item;
   for (auto [operand, want] :
        zip_equal(graph.ops[op].operands, launches.shardings(op).operands)) {
@@ -131,11 +103,14 @@ unsigned WorkLister::repeat(int64_t number, unsigned value) {
       stage.plain.insert(*constant);
     item.reads.push_back(read(number, operand, want, /*fused=*/true));
   }
-  unsigned buffer = newBuffer(stage, value, given(value));
-  item.writes.push_back(buffer);
+  ArrayRef<unsigned> results = graph.ops[op].results;
+  for (unsigned value : results)
+    item.writes.push_back(newBuffer(stage, value, given(value)));
+  auto made = item.writes;
   stage.work.items.push_back(std::move(item));
-  return reshard(number, buffer, value, given(value), shardingOf(value),
-                 /*fused=*/false);
+  for (auto [value, buffer] : zip_equal(results, made))
+    stage.places[value] = reshard(number, buffer, value, given(value),
+                                  shardingOf(value), /*fused=*/false);
 }
 
 /// Receives `value` from the stage that makes it, which sends it at once.
@@ -169,8 +144,13 @@ unsigned WorkLister::place(int64_t number, unsigned value) {
     return *known;
   const GraphValue &what = graph.values[value];
   unsigned buffer;
-  if (isRepeated(value)) {
-    repeatAll(number, value);
+  if (launches.isComputed(value) && graph.repeats.isRepeated(what.producer)) {
+    graph.repeats.makeMissing(
+        what.producer,
+        [&](unsigned op) {
+          return stage.places[graph.ops[op].results.front()].has_value();
+        },
+        [&](unsigned op) { repeat(number, op); });
     return *stage.places[value];
   }
   if (launches.isComputed(value)) {

@@ -7,31 +7,6 @@ using namespace llvm;
 
 namespace autopar {
 
-/// Finds the stages of all ops. An op that depends on no input runs in each
-/// stage that reads it.
-void PlanCost::findStages() {
-  stages.resize(plan.stages);
-  stagesOf.resize(graph.ops.size());
-  for (unsigned value : graph.stepResults)
-    if (graph.values[value].source == ValueSource::Op) {
-      unsigned op = graph.values[value].producer;
-      stagesOf[op] = {plan.ops[op].stage};
-    }
-  for (size_t index = graph.ops.size(); index-- > 0;) {
-    const GraphOp &op = graph.ops[index];
-    SmallVector<int64_t, 1> &list = stagesOf[index];
-    if (!graph.isRepeated(op)) {
-      list = {plan.ops[index].stage};
-      continue;
-    }
-    for (unsigned result : op.results)
-      for (const GraphUse &use : graph.values[result].uses)
-        list.append(stagesOf[use.op]);
-    llvm::sort(list);
-    list.erase(llvm::unique(list), list.end());
-  }
-}
-
 PlacePrices &PlanCost::pricesOfOp(unsigned op) {
   return pricesIn(stagesOf[op].empty() ? plan.ops[op].stage
                                        : stagesOf[op].front());
@@ -43,19 +18,19 @@ std::optional<int64_t> PlanCost::stageOfMaker(unsigned value,
                                               bool atSetup) const {
   const GraphValue &item = graph.values[value];
   if (item.source != ValueSource::Op || item.setup != atSetup ||
-      graph.isRepeated(graph.ops[item.producer]))
+      graph.repeats.isRepeated(item.producer))
     return std::nullopt;
   return plan.ops[item.producer].stage;
 }
 
 /// Returns the stages that reshard a value for `op`; nullopt: for the step's
 /// result.
-SmallVector<int64_t, 1>
-PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
+StageList PlanCost::stagesOfRead(unsigned value,
+                                 std::optional<unsigned> op) const {
   const GraphValue &item = graph.values[value];
   if (!op && (item.source != ValueSource::Op || item.setup))
     return {0}; // an argument
-  SmallVector<int64_t, 1> stages{plan.ops[op ? *op : item.producer].stage};
+  StageList stages{plan.ops[op ? *op : item.producer].stage};
   if (op)
     stages = stagesOf[*op];
   if (reads == ReadCost::PerRead)
@@ -71,7 +46,7 @@ PlanCost::stagesOfRead(unsigned value, std::optional<unsigned> op) const {
 /// one.
 int64_t PlanCost::stageOfRead(unsigned value,
                               std::optional<unsigned> op) const {
-  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  StageList stages = stagesOfRead(value, op);
   return stages.empty() ? plan.ops[*op].stage : stages.front();
 }
 
@@ -87,7 +62,7 @@ void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
   const Sharding &from = plan.values[value].sharding;
   if (from == wanted.sharding)
     return;
-  SmallVector<int64_t, 1> stages = stagesOfRead(value, op);
+  StageList stages = stagesOfRead(value, op);
   bool atSetup = op && graph.ops[*op].setup;
   if (reads == ReadCost::Shared)
     erase_if(stages, [&](int64_t stage) {
@@ -118,7 +93,7 @@ void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
   if (!path)
     return;
   place.path = *path;
-  std::map<size_t, SmallVector<int64_t, 1>> stagesOfMade;
+  std::map<size_t, StageList> stagesOfMade;
   for (int64_t stage : place.stages)
     stagesOfMade[stepsMade(place, stage)].push_back(stage);
   for (auto &[steps, where] : stagesOfMade) {
@@ -192,8 +167,9 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
     : plan(plan), graph(graph), reads(reads),
       places(plan.cluster, plan.pipeline()),
       prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh),
+      stagesOf(autopar::stagesThatRun(graph, plan)),
       secondsAt(graph.ops.size(), 0) {
-  findStages();
+  stages.resize(plan.stages);
   strategies.reserve(graph.ops.size());
   auto shardingOf = [&](unsigned value) { return plan.values[value].sharding; };
   for (const auto &[index, op] : enumerate(graph.ops)) {

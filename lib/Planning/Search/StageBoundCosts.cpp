@@ -46,7 +46,7 @@ CostGraph ProblemBuilder::costsInStages() const {
                             std::vector<double>(problem.edges.size()));
   std::vector<bool> isLeftOut(costs.nodes.size(), false);
   for (const auto &[opClass, first] : enumerate(classes.firstOp))
-    if (!graph.dependsOnInput(graph.ops[first])) {
+    if (!graph.hasOwnStage(first)) {
       isLeftOut[opNode(opClass)] = true;
       llvm::fill(costs.nodes[opNode(opClass)], 0);
     }
@@ -133,12 +133,12 @@ void ProblemBuilder::addParts(double limit, StageBoundCosts &stages) const {
 void ProblemBuilder::addOps(StageBoundCosts &stages) const {
   std::vector<size_t> positionOf(graph.ops.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops))
-    if (graph.dependsOnInput(op)) {
+    if (graph.hasOwnStage(index)) {
       positionOf[index] = stages.ops.size();
       stages.ops.push_back(classes.ofOp[index]);
     }
   for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
+    if (!graph.isMadeInOneStage(value))
       continue;
     StageBoundCosts::Sent sent{
         valueNode(classes.ofValue[index]), positionOf[value.producer], {}};

@@ -18,7 +18,7 @@ void StageCutter::measureCrossings() {
   crossing.assign(ops.size() + 2, 0);
   messages.assign(ops.size() + 2, 0);
   for (const auto &[index, value] : enumerate(graph.values)) {
-    if (value.source != ValueSource::Op || !value.fromInput)
+    if (!graph.isMadeInOneStage(value))
       continue;
     size_t made = positionOf[value.producer], last = made;
     for (const GraphUse &use : value.uses)

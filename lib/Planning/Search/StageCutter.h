@@ -79,8 +79,8 @@ private:
   std::vector<int64_t> earliest;    // per op, its earliest stage
   std::vector<unsigned> ops;        // of @step
   std::vector<unsigned> positionOf; // per op
-  /// Per kind of place and position, the seconds of the ops before it that
-  /// depend on an input.
+  /// Per kind of place and position, the seconds of the ops before it that have
+  /// a stage of their own.
   std::vector<std::vector<double>> before;
   std::vector<int64_t> crossing; // bytes per position
   std::vector<int64_t> messages; // values per position
@@ -90,8 +90,8 @@ private:
   std::vector<unsigned> linksBefore;
   std::vector<std::vector<double>> sendSeconds; // per links and cut
   /// The needs of the ops between two cuts: bytes of the distinct arguments
-  /// that they read, and per kind of place the seconds of ops that depend on no
-  /// input and are repeated for them.
+  /// that they read, and per kind of place the seconds of ops that are repeated
+  /// for them.
   struct Held {
     int64_t bytes = 0;
     llvm::SmallVector<double, 2> seconds;
@@ -107,7 +107,7 @@ private:
   std::vector<std::vector<Need>> needs; // per cut, of the ops up to it
   /// The last cut so far up to which an op needed it, or 0 if none did.
   std::vector<size_t> endOfOp, endOfValue;
-  /// Per kind of place, the seconds of all ops that depend on no input.
+  /// Per kind of place, the seconds of all repeated ops.
   std::vector<double> repeatedSeconds;
   /// Bytes of a device that parameters must leave free.
   int64_t kept = 0;

@@ -30,7 +30,7 @@ Error StageCutter::findEarliest() {
   if (!limits.constraints)
     return Error::success();
   for (const auto &[index, op] : enumerate(graph.ops)) {
-    if (!graph.dependsOnInput(op))
+    if (!graph.hasOwnStage(index))
       continue;
     const GraphOp *latest = nullptr;
     for (unsigned operand : op.operands) {
@@ -60,7 +60,7 @@ void StageCutter::collectOps() {
   positionOf.assign(graph.ops.size(), 0);
   repeatedSeconds.assign(opSeconds.size(), 0);
   for (const auto &[index, op] : enumerate(graph.ops))
-    if (graph.dependsOnInput(op))
+    if (graph.hasOwnStage(index))
       ops.push_back(index);
     else if (!op.setup)
       for (auto [sum, seconds] : zip_equal(repeatedSeconds, opSeconds))
@@ -88,28 +88,20 @@ void StageCutter::countMisplaced() {
 
 /// Adds the needs of an op between the cuts `end` - 1 and `end`.
 void StageCutter::addNeeds(unsigned op, size_t end) {
-  SmallVector<unsigned> open;
-  auto add = [&](unsigned next) {
-    if (graph.isRepeated(graph.ops[next])) {
+  graph.repeats.visitNeeded(op, [&](unsigned next) {
+    if (graph.repeats.isRepeated(next)) {
       size_t before = std::exchange(endOfOp[next], end);
       if (before == end)
-        return;
+        return false;
       needs[end].push_back({before, 0, next});
     }
-    open.push_back(next);
-  };
-  add(op);
-  while (!open.empty())
-    for (unsigned operand : graph.ops[open.pop_back_val()].operands) {
-      const GraphValue &value = graph.values[operand];
-      if (value.persistent)
+    for (unsigned operand : graph.ops[next].operands)
+      if (graph.values[operand].persistent)
         if (size_t before = std::exchange(endOfValue[operand], end);
             before != end)
           needs[end].push_back({before, bytesOf(operand), std::nullopt});
-      if (value.source == ValueSource::Op &&
-          graph.isRepeated(graph.ops[value.producer]))
-        add(value.producer);
-    }
+    return true;
+  });
 }
 
 /// Collects the needs of all cuts. Results of the step that depend on no input
@@ -124,7 +116,7 @@ void StageCutter::collectNeeds() {
   for (unsigned result : graph.stepResults)
     if (const GraphValue &value = graph.values[result];
         value.source == ValueSource::Op && value.uses.empty() &&
-        graph.isRepeated(graph.ops[value.producer]))
+        graph.repeats.isRepeated(value.producer))
       addNeeds(value.producer, cuts.size() - 1);
 }
 
@@ -200,21 +192,15 @@ double StageCutter::leastBound() const {
   return high;
 }
 
-/// Writes the stages of all ops. Ops that depend on no input are in the first
-/// stage that reads them, or in the last stage if none does.
+/// Writes the stages of all ops.
 void StageCutter::writeStages(ArrayRef<size_t> chosen) {
+  std::vector<int64_t> stages(graph.ops.size(), 0);
   for (size_t stage = 0; stage + 1 < chosen.size(); ++stage)
     for (size_t p = cuts[chosen[stage]]; p < cuts[chosen[stage + 1]]; ++p)
-      plan.ops[ops[p]].stage = stage;
-  for (size_t index = graph.ops.size(); index-- > 0;) {
-    if (graph.dependsOnInput(graph.ops[index]))
-      continue;
-    int64_t stage = plan.stages - 1;
-    for (unsigned result : graph.ops[index].results)
-      for (const GraphUse &use : graph.values[result].uses)
-        stage = std::min(stage, plan.ops[use.op].stage);
-    plan.ops[index].stage = stage;
-  }
+      stages[ops[p]] = stage;
+  graph.completeStages(stages, plan.stages);
+  for (auto [planned, stage] : zip_equal(plan.ops, stages))
+    planned.stage = stage;
 }
 
 /// Predicts the seconds of a step from loads as in `load`, but with each

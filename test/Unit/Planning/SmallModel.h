@@ -17,6 +17,12 @@ public:
   unsigned parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) {
     return argument(name, shape, ValueSource::Parameter);
   }
+  /// A state that begins as a weight; the graph lacks its next value.
+  unsigned trained(llvm::StringRef name, llvm::ArrayRef<int64_t> shape) {
+    unsigned index = argument(name, shape, ValueSource::State);
+    graph.values[index].isWeight = true;
+    return index;
+  }
 
   /// `a` of b x k times `b` of k x n.
   unsigned matmul(llvm::StringRef name, unsigned a, unsigned b) {
@@ -80,7 +86,7 @@ private:
                     ValueSource source) {
     unsigned index = value(name, shape);
     graph.values[index].source = source;
-    graph.values[index].persistent = source == ValueSource::Parameter;
+    graph.values[index].persistent = source != ValueSource::Input;
     graph.stepArguments.push_back(index);
     return index;
   }

@@ -13,6 +13,7 @@
 #include "autopar/Cost/TargetNames.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Interfaces/Sharding.h"
+#include "autopar/Planning/Model/Repeats.h"
 #include "llvm/ADT/STLExtras.h"
 #include <memory>
 #include <vector>
@@ -52,6 +53,11 @@ struct GraphUse {
 };
 
 enum class ValueSource { Op, Input, Parameter, State };
+/// Returns whether an argument of @step may differ from step to step. A state
+/// does, also one that begins as a weight: each step writes its next value.
+inline bool differsBetweenSteps(ValueSource source) {
+  return source == ValueSource::Input || source == ValueSource::State;
+}
 
 struct GraphValue {
   std::string name; // of the ONNX value; unique
@@ -60,17 +66,18 @@ struct GraphValue {
   ValueSource source = ValueSource::Op;
   unsigned producer = 0, resultIndex = 0; // if the source is Op
   llvm::SmallVector<GraphUse> uses;
-  uint16_t rowDim = 0;        // of an input: 0, or 1 behind blocks of rows
-  int16_t batchDim = -1;      // of an input; -1 if it has no batch
-  bool output = false;        // returned by @step to the user
-  bool isGradient = false;    // returned as the gradient of a parameter
-  bool isNext = false;        // returned by @step as a state's next value
-  bool isWeight = false;      // a parameter, or a state that begins as one
-  bool persistent = false;    // parameter, state or setup result of @step
-  bool setup = false;         // exists before @step
-  bool fromInput = false;     // depends on an input
-  bool fromParameter = false; // depends on a parameter and on no input
-  bool isNarrowSum = false;   // a partial sum, reduced only in a wider type
+  uint16_t rowDim = 0;     // of an input: 0, or 1 behind blocks of rows
+  int16_t batchDim = -1;   // of an input; -1 if it has no batch
+  bool output = false;     // returned by @step to the user
+  bool isGradient = false; // returned as the gradient of a parameter
+  bool isNext = false;     // returned by @step as a state's next value
+  bool isWeight = false;   // a parameter, or a state that begins as one
+  bool persistent = false; // parameter, state or setup result of @step
+  bool setup = false;      // exists before @step
+  /// The role of the value for strategies: it depends on an input, or on a
+  /// state that is no weight; or it depends on weights and on nothing of these.
+  bool fromInput = false, fromParameter = false;
+  bool isNarrowSum = false; // a partial sum, reduced only in a wider type
 };
 
 /// A launch of @step: a kernel group, or a reshape between groups, whose result
@@ -104,12 +111,24 @@ struct ModelGraph {
   std::vector<GraphStep> steps; // of @step, in the order in which they run
   const TargetTable *table = &targetTable(kTargetCpu); // the target's
 
-  /// Returns whether an op depends on an input. Other ops have no stage of
-  /// their own: they run in the stages of the ops that read them.
-  bool dependsOnInput(const GraphOp &op) const {
-    return llvm::any_of(
-        op.results, [&](unsigned result) { return values[result].fromInput; });
+  Repeats repeats; // of the ops
+
+  /// Returns whether a plan decides the stage of an op. Repeated ops run in
+  /// each stage that reads them (Repeats.h), and each stage's @setup has those
+  /// ops of
+  /// @setup that its step reads.
+  bool hasOwnStage(unsigned op) const {
+    return !ops[op].setup && !repeats.isRepeated(op);
   }
+  /// Returns whether an op makes the value in one stage, from which other
+  /// stages get it in a message.
+  bool isMadeInOneStage(const GraphValue &value) const {
+    return value.source == ValueSource::Op && hasOwnStage(value.producer);
+  }
+  /// Gives each op without a stage of its own the first of the `count` stages
+  /// in which an op reads it, or the last one if none does.
+  void completeStages(llvm::MutableArrayRef<int64_t> stages,
+                      int64_t count) const;
   /// Returns the first stage in which an op can be, for values flow to later
   /// stages only. `stages` has a stage for each op before it.
   int64_t earliestStage(const GraphOp &op,
@@ -121,15 +140,10 @@ struct ModelGraph {
         stage = std::max(stage, stages[value.producer]);
     return stage;
   }
-  /// Returns whether an op of @step depends on no input. Its results are never
-  /// sent between stages: each stage that reads them computes them.
-  bool isRepeated(const GraphOp &op) const {
-    return !op.setup && !dependsOnInput(op);
-  }
 };
 
-/// Fills in uses, fromInput, fromParameter, batchDim and hash, and makes names
-/// unique.
+/// Fills in uses, repeats, fromInput, fromParameter, batchDim and hash, and
+/// makes names unique.
 void finishGraph(ModelGraph &graph);
 
 } // namespace autopar

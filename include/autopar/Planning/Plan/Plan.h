@@ -67,6 +67,9 @@ struct PlannedOp {
   /// assignment numbers: `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "" if the file
   /// has none.
   std::string rule;
+  /// The op is a GEMM whose operands are padded so that their rows are aligned
+  /// (Padding.h). It follows from the plan and is not in the file.
+  bool padded = false;
 };
 
 /// The sharding in which a value is stored for its users.
@@ -120,6 +123,9 @@ struct Plan {
   int64_t askedMemoryLimit() const {
     return request.getInteger("memory_limit").value_or(0);
   }
+  /// Returns the bytes that a device of a stage may hold: the limit that the
+  /// user asked for, or else its memory; 0: no limit.
+  int64_t memoryLimit(int64_t stage) const;
 };
 
 /// The key in `request` of the number of devices of the whole cluster; the
@@ -130,6 +136,9 @@ inline constexpr llvm::StringLiteral kAllDevices = "cluster_devices";
 /// and shardings, sub-axes and stages that exist, and that no stage reads from
 /// a later one.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph);
+
+/// Returns the stages that run each op: those that read it, if it is repeated.
+std::vector<StageList> stagesThatRun(const ModelGraph &graph, const Plan &plan);
 
 /// Puts ops and values in the graph's order, by name. Returns an error if the
 /// plan and the graph do not have the same ones.

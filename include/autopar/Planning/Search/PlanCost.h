@@ -31,7 +31,7 @@ struct ReshardPlace {
   std::optional<unsigned> op; // nullopt: a result of the step
   bool result = false;        // a result of op, else an operand
   Sharding from, to;
-  llvm::SmallVector<int64_t, 1> stages; // all of one kind of place
+  StageList stages; // all of one kind of place
   ReshardPath path;
   double seconds = 0;                     // per step, in one of the stages
   llvm::SmallVector<double, 0> fill = {}; // as in WantedSharding
@@ -79,12 +79,10 @@ private:
   double weight(bool setup) const {
     return setup ? 1 : double(plan.mesh.timeCount());
   }
-  void findStages();
   PlacePrices &pricesIn(int64_t stage) { return prices[places.kindOf[stage]]; }
   PlacePrices &pricesOfOp(unsigned op);
   std::optional<int64_t> stageOfMaker(unsigned value, bool atSetup) const;
-  llvm::SmallVector<int64_t, 1> stagesOfRead(unsigned value,
-                                             std::optional<unsigned> op) const;
+  StageList stagesOfRead(unsigned value, std::optional<unsigned> op) const;
   int64_t stageOfRead(unsigned value, std::optional<unsigned> op) const;
   WantedSharding wantedBy(const GraphUse &use) const;
   bool isReadAlike(unsigned value, const WantedSharding &wanted,
@@ -108,8 +106,8 @@ private:
   std::vector<PlacePrices> prices; // per kind of place
   StrategyTable table;
   std::vector<const OpStrategy *> strategies; // per op
-  /// per op, the stages that run it
-  std::vector<llvm::SmallVector<int64_t, 1>> stagesOf;
+  /// Per op, the stages that run it.
+  std::vector<StageList> stagesOf;
   /// Per op, the seconds of its reshards in the first stage that runs it.
   std::vector<double> secondsAt;
   SharedReshards<unsigned, bool> isMade, isMadeAtSetup;

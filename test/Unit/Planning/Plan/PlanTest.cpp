@@ -61,6 +61,33 @@ TEST(Plan, StepsPassStages) {
   EXPECT_EQ(pipeline.stepSeconds(5, 2), 3 * 2);
 }
 
+/// A device of a stage may hold what its own part of the cluster has, unless
+/// the user asked for less.
+TEST(Plan, StagesHaveTheMemoryOfTheirDevices) {
+  Plan plan;
+  plan.cluster = cantFail(parseCluster("1x1:l4"));
+  Cluster large = cantFail(parseCluster("1x1:h100-80gb"));
+  plan.cluster.nodes.push_back(large.nodes.front());
+  plan.stages = 2;
+  EXPECT_EQ(plan.memoryLimit(1), large.memoryBytes());
+  EXPECT_LT(plan.memoryLimit(0), plan.memoryLimit(1));
+  plan.request["memory_limit"] = 1000;
+  EXPECT_EQ(plan.memoryLimit(0), 1000);
+}
+
+/// An op of a parameter runs where it is read, whatever stage the plan names.
+TEST(Plan, RepeatedOpsRunWhereTheyAreRead) {
+  SmallModel model;
+  unsigned x = model.input("x", {8, 64});
+  unsigned w = model.elementwise("v", model.parameter("w", {64, 64}));
+  ModelGraph graph =
+      model.finish(model.matmul("z", model.matmul("y", x, w), w));
+  Plan plan = replicatedPlan(graph, 3, 3);
+  EXPECT_EQ(stagesThatRun(graph, plan)[0], (StageList{1, 2}));
+  plan.ops[0].stage = 2; // later than a reader
+  EXPECT_EQ(toString(verify(plan, graph)), "");
+}
+
 TEST(Plan, ObjectivesAreParsedOrExplained) {
   for (StringRef name : kObjectives)
     EXPECT_EQ(stringifyObjective(cantFail(parseObjective(name))), name);

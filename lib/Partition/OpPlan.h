@@ -1,33 +1,20 @@
-//===- PlannedModule.h - Reads a plan's attributes --------------*- C++ -*-===//
+//===- OpPlan.h - Reads a plan's attributes of ops and values ---*- C++ -*-===//
 //
 // The passes of Partition read a module's plan through these functions. A plan
 // may be written by hand, so a wrong plan is an error at the op.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef AUTOPAR_LIB_PARTITION_PLANNEDMODULE_H
-#define AUTOPAR_LIB_PARTITION_PLANNEDMODULE_H
+#ifndef AUTOPAR_LIB_PARTITION_OPPLAN_H
+#define AUTOPAR_LIB_PARTITION_OPPLAN_H
 
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
+#include "autopar/Planning/PlannedModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace autopar {
-
-/// The one mesh of a planned module.
-struct ModuleMesh {
-  Mesh mesh;
-  mlir::FlatSymbolRefAttr symbol;
-
-  ShardingAttr attr(const Sharding &sharding) const {
-    return ShardingAttr::get(symbol, sharding, mesh);
-  }
-  mlir::ArrayAttr axes(mlir::Builder &builder,
-                       llvm::ArrayRef<unsigned> subAxes) const;
-};
-
-mlir::FailureOr<ModuleMesh> getModuleMesh(mlir::ModuleOp module);
 
 /// The functions that Partition works on: all but the kept global copies.
 llvm::SmallVector<mlir::func::FuncOp> activeFunctions(mlir::ModuleOp module);
@@ -36,7 +23,7 @@ llvm::SmallVector<mlir::func::FuncOp> activeFunctions(mlir::ModuleOp module);
 /// error if there is none; `what` names the value.
 mlir::FailureOr<Sharding> readSharding(mlir::Operation *at,
                                        mlir::Attribute attribute,
-                                       const ModuleMesh &moduleMesh,
+                                       const PlannedModule &planned,
                                        const llvm::Twine &what);
 
 /// The plan's decisions about a compute op.
@@ -46,12 +33,8 @@ struct OpPlan {
   OpShardings shardings;
 };
 mlir::FailureOr<OpPlan> planOf(ShardingRuleOpInterface op,
-                               const ModuleMesh &moduleMesh);
-
-/// Returns whether an argument may differ between steps: it is neither a
-/// parameter nor a setup result.
-bool differsBetweenSteps(mlir::func::FuncOp step, mlir::BlockArgument argument);
+                               const PlannedModule &planned);
 
 } // namespace autopar
 
-#endif // AUTOPAR_LIB_PARTITION_PLANNEDMODULE_H
+#endif // AUTOPAR_LIB_PARTITION_OPPLAN_H
