@@ -268,7 +268,7 @@ static size_t lettersAlike(EinsumOp op, char letter) {
 
 std::optional<GemmGrowth> alignedGrowth(Operation *op, int64_t bytes) {
   auto einsum = dyn_cast<EinsumOp>(op);
-  if (!einsum || !einsumAsGemm(einsum))
+  if (bytes == 0 || !einsum || einsum.getCallKinds().empty())
     return std::nullopt;
   int64_t element = elementBytes(getElementTypeOrSelf(einsum.getResult()));
   Sizes sizes;

@@ -178,7 +178,8 @@ llvm::Error OnnxImporter::describeKnown() {
              builder.getStringAttr(runtime::formatHash(hash.value())))}));
   }
   if (!known.empty())
-    (*module)->setAttr(kKnownTensors, builder.getArrayAttr(known));
+    (*module)->setAttr(AutoparDialect::kKnownTensors,
+                       builder.getArrayAttr(known));
   return llvm::Error::success();
 }
 

@@ -246,7 +246,7 @@ OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
   return failure();
 }
 
-/// An entry of `kChecks`.
+/// An entry of `AutoparDialect::kChecks`.
 static DictionaryAttr makeCheck(StringAttr output, const Twine &message,
                                 ArrayRef<std::string> places = {}) {
   Builder builder(output.getContext());
@@ -272,10 +272,10 @@ void addCheck(ModuleOp module, StringAttr output, const Twine &message,
               ArrayRef<std::string> places) {
   Builder builder(module.getContext());
   SmallVector<Attribute> checks;
-  if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
+  if (auto known = module->getAttrOfType<ArrayAttr>(AutoparDialect::kChecks))
     llvm::append_range(checks, known);
   checks.push_back(makeCheck(output, message, places));
-  module->setAttr(kChecks, builder.getArrayAttr(checks));
+  module->setAttr(AutoparDialect::kChecks, builder.getArrayAttr(checks));
 }
 
 //===----------------------------------------------------------------------===//

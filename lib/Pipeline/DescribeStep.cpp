@@ -74,7 +74,8 @@ std::string describeInputs(ModuleOp module) {
     llvm::interleaveComma(type.getShape(), os);
     os << ']';
   }
-  if (auto fixed = module->getAttrOfType<ArrayAttr>(kFixedInputs))
+  if (auto fixed =
+          module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs))
     for (auto input : fixed.getAsRange<DictionaryAttr>())
       os << (text.empty() ? "" : ", ")
          << input.getAs<StringAttr>("name").getValue() << " = "

@@ -198,13 +198,14 @@ Value Aligner::pad(OpBuilder &builder, Location loc, Value value,
 
 /// gemm(a, b) -> slice(gemm(pad(a), pad(b)))
 void Aligner::align(Operation *op) {
-  if (callOf(op, table) != GroupKind::Contraction)
+  std::optional<CallKind> call = callOf(op, table);
+  if (!call)
     return;
   Type element = getElementTypeOrSelf(op->getResult(0));
   if (!element.isF16() && !element.isBF16() && !(element.isF32() && tf32))
     return;
   std::optional<GemmGrowth> growth =
-      alignedGrowth(op, table.contraction.alignedBytes);
+      alignedGrowth(op, table.calls(*call)->alignedBytes);
   if (!growth || !isWorthIt(op, *growth))
     return;
   OpBuilder builder(op);
@@ -246,7 +247,7 @@ struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<MeshOp> meshes(module.getOps<MeshOp>());
-    if (targetTable(module).contraction.alignedBytes == 0 || meshes.size() != 1)
+    if (!targetTable(module).alignsRows() || meshes.size() != 1)
       return;
     Mesh mesh = meshes.front().getMesh().toMesh();
     for (auto step : llvm::to_vector(module.getOps<func::FuncOp>()))

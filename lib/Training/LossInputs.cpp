@@ -55,7 +55,8 @@ LogicalResult LossInputs::checkLabelsName(StringRef name) {
     return fail() << "the labels' array is called '" << name << "', and so is "
                   << what << "; name another array in the recipe's 'labels'";
   };
-  if (auto fixed = module->getAttrOfType<ArrayAttr>(kFixedInputs))
+  if (auto fixed =
+          module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs))
     for (auto input : fixed.getAsRange<DictionaryAttr>())
       if (input.getAs<StringAttr>("name").getValue() == name)
         return clash("an input that --bind gave a value");
@@ -146,11 +147,11 @@ void LossInputs::boundLabels(int64_t classes) {
   bound.append("starts", builder.getDenseI64ArrayAttr(
                              SmallVector<int64_t>(shape.size(), 0)));
   bound.append("sizes", builder.getDenseI64ArrayAttr(shape));
-  auto bounds = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  auto bounds = module->getAttrOfType<ArrayAttr>(AutoparDialect::kIndexBounds);
   SmallVector<Attribute> all(bounds ? bounds.getValue()
                                     : ArrayRef<Attribute>());
   all.push_back(bound.getDictionary(module.getContext()));
-  module->setAttr(kIndexBounds, builder.getArrayAttr(all));
+  module->setAttr(AutoparDialect::kIndexBounds, builder.getArrayAttr(all));
 }
 
 LogicalResult LossInputs::find() {

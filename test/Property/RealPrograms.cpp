@@ -157,7 +157,7 @@ static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
     return error;
   Builder builder(module.getContext());
   module->setAttr(
-      kWeightFiles,
+      AutoparDialect::kWeightFiles,
       builder.getDictionaryAttr(builder.getNamedAttr(
           "model.onnx", builder.getDictionaryAttr(builder.getNamedAttr(
                             "name", builder.getStringAttr(weights))))));
@@ -205,7 +205,8 @@ run(func::FuncOp step, interpreter::Provider provide, StringRef folder,
 }
 
 static void setTarget(ModuleOp module, StringRef target) {
-  module->setAttr(kTarget, StringAttr::get(module.getContext(), target));
+  module->setAttr(AutoparDialect::kTarget,
+                  StringAttr::get(module.getContext(), target));
 }
 
 llvm::Expected<std::vector<NamedTensor>>

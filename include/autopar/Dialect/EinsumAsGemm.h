@@ -59,7 +59,7 @@ struct GemmGrowth {
 /// multiples of `bytes`. Operands that are padded with zeros give the same
 /// sums, and the first elements of the padded result are the unpadded result.
 /// Rows of several dimensions do not grow. It is nullopt if the op is no
-/// einsum, the einsum no GEMM, or nothing has to be aligned.
+/// einsum, the einsum no GEMM, `bytes` 0, or nothing has to be aligned.
 std::optional<GemmGrowth> alignedGrowth(mlir::Operation *op, int64_t bytes);
 
 } // namespace autopar

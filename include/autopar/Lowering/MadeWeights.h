@@ -23,8 +23,8 @@ public:
 
   /// `executable` is its path, as it was asked for. With `isEmbedded` the
   /// weights are in it; otherwise they are in `<executable>.weights`, unless
-  /// the executable is no plain file. `placed` is a module's kMadeWeights: the
-  /// weights that were placed before.
+  /// the executable is no plain file. `placed` is a module's
+  /// AutoparDialect::kMadeWeights: the weights that were placed before.
   static llvm::Expected<MadeWeights> create(llvm::StringRef executable,
                                             bool isEmbedded,
                                             mlir::ArrayAttr placed = {});

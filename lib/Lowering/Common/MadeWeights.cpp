@@ -45,8 +45,9 @@ llvm::Error MadeWeights::restore(Attribute attribute) {
       offset.getInt() < end() ||
       !numbers.try_emplace(name.str(), pieces.size()).second)
     return llvm::createStringError(
-        kMadeWeights + " must be an array of {name, offset, size}, each "
-                       "parameter once, one behind the other");
+        AutoparDialect::kMadeWeights +
+        " must be an array of {name, offset, size}, each "
+        "parameter once, one behind the other");
   pieces.push_back({name.str(), offset.getInt(), size.getInt()});
   return llvm::Error::success();
 }

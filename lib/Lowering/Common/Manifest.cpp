@@ -12,7 +12,6 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
-#include "autopar/Frontend/StateOutputs.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
 #include "autopar/version.h"
@@ -159,10 +158,11 @@ int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
   return it - files.begin();
 }
 
-/// Writes the facts of a file, which are in kWeightFiles.
+/// Writes the facts of a file, which are in AutoparDialect::kWeightFiles.
 json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
   json::Object out{{"name", file}, {"bytes", bytes}};
-  auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
+  auto places = program.module->getAttrOfType<DictionaryAttr>(
+      AutoparDialect::kWeightFiles);
   auto fields = places ? places.getAs<DictionaryAttr>(file) : nullptr;
   for (NamedAttribute field :
        fields ? fields.getValue() : ArrayRef<NamedAttribute>()) {
@@ -182,13 +182,15 @@ json::Object ManifestWriter::weights() {
   json::Array list, known;
   for (auto &[name, bytes] : files)
     list.push_back(weightFile(name, bytes));
-  if (auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles))
+  if (auto places = program.module->getAttrOfType<DictionaryAttr>(
+          AutoparDialect::kWeightFiles))
     for (NamedAttribute place : places)
       if (llvm::none_of(files, [&](auto &file) {
             return file.first == place.getName().getValue();
           }))
         list.push_back(weightFile(place.getName().getValue(), 0));
-  if (auto tensors = program.module->getAttrOfType<ArrayAttr>(kKnownTensors))
+  if (auto tensors = program.module->getAttrOfType<ArrayAttr>(
+          AutoparDialect::kKnownTensors))
     for (auto tensor : tensors.getAsRange<DictionaryAttr>())
       known.push_back(json::Object{
           {"name", tensor.getAs<StringAttr>("name").getValue()},
@@ -287,7 +289,8 @@ json::Object ManifestWriter::persistentTensor(PersistentAttr row) {
 
 json::Array ManifestWriter::persistent() {
   json::Array result;
-  auto stages = program.module->getAttrOfType<ArrayAttr>(kPersistent);
+  auto stages =
+      program.module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
@@ -301,8 +304,10 @@ json::Array ManifestWriter::persistent() {
 
 int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
   Operation *function = findStageFunction(program.module, kind, stage);
-  auto size = function ? function->getAttrOfType<IntegerAttr>(kArenaBytes)
-                       : IntegerAttr();
+  auto size =
+      function
+          ? function->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes)
+          : IntegerAttr();
   return size ? size.getInt() : 0;
 }
 
@@ -315,7 +320,8 @@ json::Array ManifestWriter::portsOf(StringRef which) {
 /// Adds all ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
   llvm::StringMap<DictionaryAttr> checks; // by outputs
-  if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))
+  if (auto list =
+          program.module->getAttrOfType<ArrayAttr>(AutoparDialect::kChecks))
     for (auto check : list.getAsRange<DictionaryAttr>())
       checks[check.getAs<StringAttr>("output").getValue()] = check;
   root["inputs"] = portsOf("input");
@@ -341,8 +347,8 @@ FailureOr<std::string> ManifestWriter::write() {
     arenaBytes.push_back(arenaOf("step", stage));
     setupArenaBytes.push_back(arenaOf("setup", stage));
     packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
-    collectPorts(kArguments, "input", stage);
-    collectPorts(kResults, "output", stage);
+    collectPorts(AutoparDialect::kArguments, "input", stage);
+    collectPorts(AutoparDialect::kResults, "output", stage);
   }
   json::Array persistentTensors = persistent();
   addRanges(program.module, persistentTensors);
@@ -360,9 +366,11 @@ FailureOr<std::string> ManifestWriter::write() {
   auto model =
       program.module->getAttrOfType<StringAttr>(AutoparDialect::kModel);
   root["model"] = model ? model.getValue() : "model";
-  if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
+  if (auto entry =
+          program.module->getAttrOfType<StringAttr>(AutoparDialect::kEntry))
     root["entry"] = entry.getValue();
-  if (Attribute outputs = program.module->getAttr(kStateOutputs))
+  if (Attribute outputs =
+          program.module->getAttr(AutoparDialect::kStateOutputs))
     root["state_outputs"] = toJSON(outputs);
   if (json::Array fixed = fixedInputs(program.module); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);

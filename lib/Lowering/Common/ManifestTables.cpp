@@ -1,6 +1,7 @@
 //===- ManifestTables.cpp - What the calls of a program refer to ----------===//
 
 #include "ManifestTables.h"
+#include "LibraryCalls.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
@@ -9,6 +10,7 @@
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/shared_memory.h"
 #include "files/ContentHash.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -34,7 +36,7 @@ static std::vector<uint8_t> bytesOfElements(DenseElementsAttr value) {
 
 json::Array fixedInputs(ModuleOp module) {
   json::Array result;
-  auto list = module->getAttrOfType<ArrayAttr>(kFixedInputs);
+  auto list = module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs);
   if (!list)
     return result;
   for (auto input : list.getAsRange<DictionaryAttr>()) {
@@ -76,7 +78,7 @@ static json::Object indexBound(DictionaryAttr bound, ArrayRef<int64_t> shape) {
 }
 
 void addIndexBounds(ModuleOp module, json::Array &inputs) {
-  auto list = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  auto list = module->getAttrOfType<ArrayAttr>(AutoparDialect::kIndexBounds);
   if (!list)
     return;
   for (json::Value &input : inputs) {
@@ -206,24 +208,21 @@ static json::Array kernels(const HostProgram &program) {
   return result;
 }
 
-/// The libraries that the program's calls need, in a fixed order.
+/// The libraries that the program's calls need, in the order of their kinds.
 static json::Array libraries(const HostProgram &program) {
   bool onCpu = targetName(program.module) == kTargetCpu;
-  auto calls = [&](StringRef kind) {
-    return llvm::any_of(program.ops,
-                        [&](const ProgramOp &op) { return op.kind == kind; });
-  };
-  bool gemm = calls("gemm"), convolution = calls("convolution");
-  json::Array result;
-  if (onCpu && (gemm || convolution))
-    result.push_back("onednn");
-  if (!onCpu && gemm)
-    result.push_back("cublaslt");
-  if (!onCpu && convolution)
-    result.push_back("cudnn");
+  llvm::SetVector<StringRef> names;
+  for (const LibraryFunctions &row : libraryFunctions()) {
+    StringRef library = onCpu ? row.onCpu : row.onGpu;
+    bool isCalled = llvm::any_of(program.ops, [&](const ProgramOp &op) {
+      return op.kind == stringifyCallKind(row.kind);
+    });
+    if (isCalled && !library.empty())
+      names.insert(library);
+  }
   if (!onCpu && program.stages * program.mesh.deviceCount() > 1)
-    result.push_back("nccl");
-  return result;
+    names.insert("nccl");
+  return json::Array(names);
 }
 
 void addTables(const HostProgram &program, json::Object &root) {

@@ -167,7 +167,8 @@ llvm::Error WeightPlacer::describeFiles() {
     fields.set("made", builder.getUnitAttr());
     places.append(made.file(), fields.getDictionary(module.getContext()));
   }
-  module->setAttr(kWeightFiles, places.getDictionary(module.getContext()));
+  module->setAttr(AutoparDialect::kWeightFiles,
+                  places.getDictionary(module.getContext()));
   return llvm::Error::success();
 }
 
@@ -204,7 +205,7 @@ llvm::Expected<PersistentAttr> WeightPlacer::placeRow(PersistentAttr row) {
 }
 
 llvm::Error WeightPlacer::place() {
-  auto table = module->getAttrOfType<ArrayAttr>(kPersistent);
+  auto table = module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
   if (!table)
     return llvm::Error::success();
   SmallVector<Attribute> stages;
@@ -218,7 +219,7 @@ llvm::Error WeightPlacer::place() {
     }
     stages.push_back(builder.getArrayAttr(entries));
   }
-  module->setAttr(kPersistent, builder.getArrayAttr(stages));
+  module->setAttr(AutoparDialect::kPersistent, builder.getArrayAttr(stages));
   if (llvm::Error error = describeFiles())
     return error;
   describeMade();
@@ -236,7 +237,7 @@ void WeightPlacer::describeMade() {
                               builder.getI64IntegerAttr(piece.offset)),
          builder.getNamedAttr("size", builder.getI64IntegerAttr(piece.size))}));
   if (!pieces.empty())
-    module->setAttr(kMadeWeights, builder.getArrayAttr(pieces));
+    module->setAttr(AutoparDialect::kMadeWeights, builder.getArrayAttr(pieces));
 }
 
 namespace {

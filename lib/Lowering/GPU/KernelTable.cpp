@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-static constexpr StringLiteral kKernels = "autopar.kernels";
-
 void setKernelTable(mlir::gpu::GPUModuleOp module,
                     ArrayRef<ProgramKernel> rows) {
   Builder builder(module.getContext());
@@ -29,12 +27,12 @@ void setKernelTable(mlir::gpu::GPUModuleOp module,
          entry("bytes", builder.getDenseI64ArrayAttr(bytes)),
          entry("access", builder.getDenseI64ArrayAttr(access))}));
   }
-  module->setAttr(kKernels, builder.getArrayAttr(table));
+  module->setAttr(AutoparDialect::kKernels, builder.getArrayAttr(table));
 }
 
 std::vector<ProgramKernel> kernelTable(mlir::gpu::GPUModuleOp module) {
   std::vector<ProgramKernel> rows;
-  auto table = module->getAttrOfType<ArrayAttr>(kKernels);
+  auto table = module->getAttrOfType<ArrayAttr>(AutoparDialect::kKernels);
   if (!table)
     return rows;
   for (auto entry : table.getAsRange<DictionaryAttr>()) {
