@@ -156,11 +156,11 @@ static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
   if (llvm::Error error = runPhase(Phase::Schedule, module))
     return error;
   Builder builder(module.getContext());
-  module->setAttr(
-      AutoparDialect::kWeightFiles,
-      builder.getDictionaryAttr(builder.getNamedAttr(
-          "model.onnx", builder.getDictionaryAttr(builder.getNamedAttr(
-                            "name", builder.getStringAttr(weights))))));
+  Attribute file = WeightFileAttr::get(
+      module.getContext(), builder.getStringAttr("model.onnx"),
+      builder.getStringAttr(weights), /*size=*/IntegerAttr(),
+      /*structure=*/StringAttr(), /*content=*/StringAttr(), /*made=*/false);
+  module->setAttr(AutoparDialect::kWeightFiles, builder.getArrayAttr(file));
   if (llvm::Error error = runPhase(Phase::Lower, module))
     return error;
   auto shared = compileProgram(module, target);

@@ -16,6 +16,7 @@
 #include "autopar/runtime.h"
 #include "autopar/version.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -45,7 +46,6 @@ private:
   int64_t fileIndex(StringRef file, int64_t end);
 
   json::Object weights();
-  json::Object weightFile(StringRef file, int64_t bytes);
 
   const HostProgram &program;
   /// The files as parameters name them, and the end of the last one in each.
@@ -158,21 +158,20 @@ int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
   return it - files.begin();
 }
 
-/// Writes the facts of a file, which are in AutoparDialect::kWeightFiles.
-json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
-  json::Object out{{"name", file}, {"bytes", bytes}};
-  auto places = program.module->getAttrOfType<DictionaryAttr>(
-      AutoparDialect::kWeightFiles);
-  auto fields = places ? places.getAs<DictionaryAttr>(file) : nullptr;
-  for (NamedAttribute field :
-       fields ? fields.getValue() : ArrayRef<NamedAttribute>()) {
-    if (auto text = dyn_cast<StringAttr>(field.getValue()))
-      out[field.getName().getValue()] = text.getValue();
-    if (auto number = dyn_cast<IntegerAttr>(field.getValue()))
-      out[field.getName().getValue()] = number.getInt();
-    if (isa<UnitAttr>(field.getValue()))
-      out[field.getName().getValue()] = true;
-  }
+/// Writes a file of which parameters read the first `bytes`; `row` has what
+/// place-weights found out, or is null.
+static json::Object weightFile(StringRef file, int64_t bytes,
+                               WeightFileAttr row) {
+  json::Object out{{"name", row ? row.getName().getValue() : file},
+                   {"bytes", bytes}};
+  if (row && row.getSize())
+    out["size"] = row.getSize().getInt();
+  if (row && row.getStructure())
+    out["structure"] = row.getStructure().getValue();
+  if (row && row.getContent())
+    out["content"] = row.getContent().getValue();
+  if (row && row.getMade())
+    out["made"] = true;
   return out;
 }
 
@@ -180,22 +179,24 @@ json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
 /// holds no parameter, because it says where other files hold them.
 json::Object ManifestWriter::weights() {
   json::Array list, known;
-  for (auto &[name, bytes] : files)
-    list.push_back(weightFile(name, bytes));
-  if (auto places = program.module->getAttrOfType<DictionaryAttr>(
+  llvm::MapVector<StringRef, WeightFileAttr> placed;
+  if (auto rows = program.module->getAttrOfType<ArrayAttr>(
           AutoparDialect::kWeightFiles))
-    for (NamedAttribute place : places)
-      if (llvm::none_of(files, [&](auto &file) {
-            return file.first == place.getName().getValue();
-          }))
-        list.push_back(weightFile(place.getName().getValue(), 0));
+    for (auto row : rows.getAsRange<WeightFileAttr>())
+      placed.insert({row.getFile().getValue(), row});
+  for (auto &[name, bytes] : files)
+    list.push_back(weightFile(name, bytes, placed.lookup(name)));
+  for (const auto &place : placed)
+    if (llvm::none_of(files,
+                      [&](auto &file) { return file.first == place.first; }))
+      list.push_back(weightFile(place.first, 0, place.second));
   if (auto tensors = program.module->getAttrOfType<ArrayAttr>(
           AutoparDialect::kKnownTensors))
-    for (auto tensor : tensors.getAsRange<DictionaryAttr>())
-      known.push_back(json::Object{
-          {"name", tensor.getAs<StringAttr>("name").getValue()},
-          {"bytes", tensor.getAs<IntegerAttr>("bytes").getInt()},
-          {"content", tensor.getAs<StringAttr>("content").getValue()}});
+    for (auto tensor : tensors.getAsRange<KnownTensorAttr>())
+      known.push_back(
+          json::Object{{"name", tensor.getName().getValue()},
+                       {"bytes", tensor.getBytes()},
+                       {"content", tensor.getContent().getValue()}});
   return json::Object{{"files", std::move(list)}, {"known", std::move(known)}};
 }
 
@@ -319,11 +320,11 @@ json::Array ManifestWriter::portsOf(StringRef which) {
 
 /// Adds all ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
-  llvm::StringMap<DictionaryAttr> checks; // by outputs
+  llvm::StringMap<CheckAttr> checks; // by outputs
   if (auto list =
           program.module->getAttrOfType<ArrayAttr>(AutoparDialect::kChecks))
-    for (auto check : list.getAsRange<DictionaryAttr>())
-      checks[check.getAs<StringAttr>("output").getValue()] = check;
+    for (auto check : list.getAsRange<CheckAttr>())
+      checks[check.getOutput().getValue()] = check;
   root["inputs"] = portsOf("input");
   addIndexBounds(program.module, *root.getArray("inputs"));
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
@@ -331,10 +332,11 @@ void ManifestWriter::addPorts(json::Object &root) {
   json::Array checked = portsOf("check");
   for (json::Value &port : checked) {
     json::Object &fields = *port.getAsObject();
-    DictionaryAttr check = checks.lookup(*fields.getString("name"));
-    for (StringRef key : {"message", "places"})
-      if (Attribute value = check ? check.get(key) : Attribute())
-        fields[key] = toJSON(value);
+    CheckAttr check = checks.lookup(*fields.getString("name"));
+    if (check)
+      fields["message"] = check.getMessage().getValue();
+    if (check && check.getPlaces())
+      fields["places"] = toJSON(check.getPlaces());
   }
   if (!checked.empty())
     root["checks"] = std::move(checked);

@@ -39,13 +39,13 @@ json::Array fixedInputs(ModuleOp module) {
   auto list = module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs);
   if (!list)
     return result;
-  for (auto input : list.getAsRange<DictionaryAttr>()) {
-    auto value = input.getAs<DenseElementsAttr>("value");
+  for (auto input : list.getAsRange<FixedInputAttr>()) {
+    DenseElementsAttr value = input.getValue();
     std::vector<uint8_t> bytes = bytesOfElements(value);
-    json::Object fixed{{"name", input.getAs<StringAttr>("name").getValue()},
+    json::Object fixed{{"name", input.getName().getValue()},
                        {"dtype", dtypeName(value.getElementType())},
                        {"shape", numbers(value.getType().getShape())},
-                       {"value", input.getAs<StringAttr>("text").getValue()}};
+                       {"value", input.getText().getValue()}};
     if (value.getNumElements() <= kWrittenElements) {
       fixed["bytes"] = json::Array(bytes);
     } else {
@@ -60,20 +60,24 @@ json::Array fixedInputs(ModuleOp module) {
 
 /// The bound of a port, whose shape begins with the number of blocks if it has
 /// blocks of rows; all blocks have the bound.
-static json::Object indexBound(DictionaryAttr bound, ArrayRef<int64_t> shape) {
-  auto integers = [&](StringRef key) {
-    return SmallVector<int64_t>(
-        bound.getAs<DenseI64ArrayAttr>(key).asArrayRef());
-  };
-  SmallVector<int64_t> starts = integers("starts"), sizes = integers("sizes");
+static json::Object indexBound(IndexBoundAttr bound, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> starts(bound.getStarts().asArrayRef()),
+      sizes(bound.getSizes().asArrayRef());
   if (shape.size() > sizes.size()) {
     starts.insert(starts.begin(), 0);
     sizes.insert(sizes.begin(), shape.front());
   }
-  json::Object out{{"starts", numbers(starts)}, {"sizes", numbers(sizes)}};
-  for (StringRef key : {"table", "dim", "text", "size", "ignored"})
-    if (Attribute value = bound.get(key))
-      out[key] = toJSON(value);
+  json::Object out{{"starts", numbers(starts)},
+                   {"sizes", numbers(sizes)},
+                   {"size", bound.getSize()}};
+  if (bound.getTable()) {
+    out["table"] = bound.getTable().getValue();
+    out["dim"] = bound.getDim().getInt();
+  } else {
+    out["text"] = bound.getText().getValue();
+  }
+  if (bound.getIgnored())
+    out["ignored"] = bound.getIgnored().getInt();
   return out;
 }
 
@@ -87,9 +91,8 @@ void addIndexBounds(ModuleOp module, json::Array &inputs) {
     for (const json::Value &size : *port.getArray("shape"))
       shape.push_back(*size.getAsInteger());
     json::Array bounds;
-    for (auto bound : list.getAsRange<DictionaryAttr>())
-      if (bound.getAs<StringAttr>("input").getValue() ==
-          *port.getString("name"))
+    for (auto bound : list.getAsRange<IndexBoundAttr>())
+      if (bound.getInput().getValue() == *port.getString("name"))
         bounds.push_back(indexBound(bound, shape));
     if (!bounds.empty())
       port["index_bounds"] = std::move(bounds);
@@ -113,11 +116,17 @@ void addRanges(ModuleOp module, json::Array &persistent) {
   if (!list)
     return;
   llvm::StringMap<json::Object> ranges;
-  for (auto number : list.getAsRange<DictionaryAttr>())
-    for (StringRef key : {"least", "above", "below", "integer"})
-      if (Attribute value = number.get(key))
-        ranges[number.getAs<StringAttr>("name").getValue()][key] =
-            toJSON(value);
+  for (auto number : list.getAsRange<HyperparameterAttr>()) {
+    json::Object &range = ranges[number.getName().getValue()];
+    if (number.getLeast())
+      range["least"] = number.getLeast().getValueAsDouble();
+    if (number.getAbove())
+      range["above"] = number.getAbove().getValueAsDouble();
+    if (number.getBelow())
+      range["below"] = number.getBelow().getValueAsDouble();
+    if (number.getInteger())
+      range["integer"] = true;
+  }
   for (json::Value &stage : persistent)
     addRangesOf(*stage.getAsArray(), ranges);
 }
