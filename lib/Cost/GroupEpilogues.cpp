@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace autopar {
 
-/// The step of the epilogue that `op` would be for the library group of its
+/// The step of the epilogue that `op` would be for the library call of its
 /// operand `at`.
 std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
                                                    const OpenGroup &group,
@@ -15,7 +15,7 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
                                                    unsigned at) const {
   if (std::optional<UnaryKind> kind = unaryKindOf(op)) {
     std::optional<Activation> activation = activationOf(*kind);
-    if (activation && table.calls(group.kind).take(*activation))
+    if (activation && libraryOf(group).take(*activation))
       return EpilogueStep::Activation;
     return std::nullopt;
   }
@@ -38,7 +38,7 @@ std::optional<EpilogueStep> Grouping::epilogueStep(Operation *op,
 /// Returns whether the library applies `step` after those that the group has.
 bool Grouping::takeStep(OpenGroup &group, EpilogueStep step) const {
   group.steps.push_back(step);
-  if (table.calls(group.kind).take(group.steps))
+  if (libraryOf(group).take(group.steps))
     return true;
   group.steps.pop_back();
   return false;
@@ -62,6 +62,10 @@ bool Grouping::tryEpilogue(Operation *op, ArrayRef<Access> accesses,
     group.level = std::max(group.level, levelOf(other) + 1);
     consume(other);
   }
+  if (*step == EpilogueStep::Activation)
+    group.activation = *activationOf(*unaryKindOf(op));
+  if (*step == EpilogueStep::Bias)
+    group.bias = accesses[1 - at].path.back()->getOperand(0);
   if (*step == EpilogueStep::Addend)
     group.addend = op->getOperand(1 - at);
   group.tail = op->getResult(0);
@@ -76,8 +80,8 @@ bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   int64_t id = groupOf(access.base);
   if (unaryKindOf(sigmoid) != UnaryKind::Sigmoid || id < 0 ||
       groups[id].tail != access.base ||
-      !table.calls(groups[id].kind).take(Activation::Silu) ||
-      !access.path.empty() || !hasOneLiveUse(sigmoid->getResult(0)))
+      !libraryOf(groups[id]).take(Activation::Silu) || !access.path.empty() ||
+      !hasOneLiveUse(sigmoid->getResult(0)))
     return false;
   Operation *product = nullptr;
   for (Operation *user : sigmoid->getUsers())
@@ -90,6 +94,7 @@ bool Grouping::trySilu(Operation *sigmoid, const Access &access) {
   OpenGroup &group = groups[id];
   if (!silu || !takeStep(group, EpilogueStep::Activation))
     return false;
+  group.activation = Activation::Silu;
   group.tail = Value();
   promised[product] = id;
   add(sigmoid, id);

@@ -105,7 +105,7 @@ bool Grouping::tryJoin(Operation *op, unsigned id, ArrayRef<Access> accesses) {
 /// equal, or nothing reads the lower one.
 bool Grouping::tryMerge(unsigned from, unsigned into) {
   OpenGroup &a = groups[from], &b = groups[into];
-  bool loops = a.kind == GroupKind::Loops && b.kind == GroupKind::Loops;
+  bool loops = !a.call && !b.call;
   if (!loops || a.closed || b.closed || a.whole || b.whole ||
       a.elements != b.elements || a.ops.size() + b.ops.size() >= table.maxOps)
     return false;
@@ -131,8 +131,8 @@ bool Grouping::isAbsorbed(Operation *op, const Access &access) const {
   if (id < 0)
     return false;
   const OpenGroup &group = groups[id];
-  if (group.kind != GroupKind::Loops || group.whole || group.closed ||
-      group.rowLength != 0 || group.ops.size() > kMaxAbsorbed)
+  if (group.call || group.whole || group.closed || group.rowLength != 0 ||
+      group.ops.size() > kMaxAbsorbed)
     return false;
   for (Operation *step : access.path)
     if (!hasOneLiveUse(step->getResult(0)) ||
@@ -170,8 +170,8 @@ void Grouping::takeOperandIn(Operation *reduction) {
   Operation *source = value.getDefiningOp();
   int64_t from = groupOf(value);
   if (from < 0 || roles.lookup(source) != LoopRole::Pointwise ||
-      groups[from].kind != GroupKind::Loops || groups[from].closed ||
-      groups[from].rowLength != 0 || !hasOneLiveUse(value))
+      groups[from].call || groups[from].closed || groups[from].rowLength != 0 ||
+      !hasOneLiveUse(value))
     return;
   bool reads = llvm::all_of(source->getOperands(), [&](Value operand) {
     Access access = resolve(operand);

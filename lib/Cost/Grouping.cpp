@@ -112,7 +112,7 @@ bool Grouping::readsMemoryOnly(Operation *op) const {
     return false;
   if (groups[group].root != op)
     return isPartOfFilterGradient(op);
-  return groups[group].whole || groups[group].kind != GroupKind::Loops;
+  return groups[group].whole || groups[group].call;
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,11 +124,11 @@ void Grouping::add(Operation *op, unsigned group) {
   groupIds[op] = group;
 }
 
-OpenGroup &Grouping::start(Operation *op, GroupKind kind) {
+OpenGroup &Grouping::start(Operation *op, std::optional<CallKind> call) {
   unsigned id = groups.size();
   parents.push_back(id);
   OpenGroup group;
-  group.kind = kind;
+  group.call = call;
   group.root = op;
   group.elements = elementsOf(op->getResult(0));
   for (Value operand : op->getOperands()) {
@@ -147,31 +147,26 @@ void Grouping::materialise(Value value) {
   if (!op || groupIds.contains(op))
     return;
   if (isFree(op) || roles.lookup(op) == LoopRole::Spread)
-    start(op, GroupKind::Loops).closed = true;
+    start(op).closed = true;
 }
 
-std::optional<GroupKind> callOf(Operation *op, const TargetTable &table) {
+std::optional<CallKind> callOf(Operation *op, const TargetTable &table) {
   auto library = dyn_cast<LibraryOpInterface>(op);
-  if (!library || !library.isLibraryCall())
+  if (!library)
     return std::nullopt;
-  KernelClass kernel = cast<KernelOpInterface>(op).getKernelClass();
-  GroupKind kind = kernel == KernelClass::Contraction ? GroupKind::Contraction
-                                                      : GroupKind::Convolution;
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  return table.calls(kind).take(type) ? std::optional(kind) : std::nullopt;
-}
-
-bool Grouping::isFilterGradient(Operation *op) const {
-  return table.convolution.filterGradients && filterGradientOf(op) &&
-         callOf(op, table) &&
-         getElementTypeOrSelf(op->getResult(0).getType()).isF32();
+  for (CallKind kind : library.getCallKinds())
+    if (const LibraryCalls *calls = table.calls(kind);
+        calls && calls->take(type))
+      return kind;
+  return std::nullopt;
 }
 
 /// Returns whether the library computes `op` along with the gradient of a
 /// filter, which alone reads it.
 bool Grouping::isPartOfFilterGradient(Operation *op) const {
   Operation *gradient = filterGradientReading(op);
-  return gradient && isFilterGradient(gradient);
+  return gradient && callOf(gradient, table) == CallKind::FilterGradient;
 }
 
 /// Moves the ops of group `other`, which only `group` reads, to `group`.
@@ -184,7 +179,7 @@ void Grouping::absorb(OpenGroup &group, unsigned id, unsigned other) {
 /// Starts a group of an op that reads memory only; the constants that it reads
 /// become part of its loop nest.
 void Grouping::startWhole(Operation *op) {
-  std::optional<GroupKind> library = callOf(op, table);
+  std::optional<CallKind> library = callOf(op, table);
   bool isPart = isPartOfFilterGradient(op);
   int64_t level = 1;
   for (Value operand : op->getOperands()) {
@@ -197,11 +192,11 @@ void Grouping::startWhole(Operation *op) {
     level = std::max(level, levelOf(storage) + 1);
     consume(storage);
   }
-  OpenGroup &group = start(op, library.value_or(GroupKind::Loops));
+  OpenGroup &group = start(op, library);
   group.level = std::max(group.level, level);
   group.whole = !library;
   group.closed = isPart || roles.lookup(op) == LoopRole::Scatter;
-  if (isFilterGradient(op))
+  if (library == CallKind::FilterGradient)
     for (Value operand : op->getOperands())
       absorb(group, groupOf(op), groupOf(operand));
   else if (library)
@@ -267,7 +262,7 @@ void Grouping::visitPointwise(Operation *op) {
       return;
   for (unsigned at : order) {
     int64_t id = groupOf(accesses[at].base);
-    if (id < 0 || groups[id].kind != GroupKind::Loops)
+    if (id < 0 || groups[id].call)
       continue;
     for (unsigned other : order)
       if (int64_t second = groupOf(accesses[other].base);
@@ -276,7 +271,7 @@ void Grouping::visitPointwise(Operation *op) {
     if (tryJoin(op, id, accesses))
       return;
   }
-  start(op, GroupKind::Loops);
+  start(op);
 }
 
 /// Visits movement. It computes its operands' elements where it reads them if
@@ -292,7 +287,7 @@ void Grouping::visitRemap(Operation *op) {
     if (isAbsorbed(op, access))
       absorbed.push_back(groupOf(access.base));
   }
-  OpenGroup &group = start(op, GroupKind::Loops);
+  OpenGroup &group = start(op);
   unsigned id = groupOf(op);
   group.closed = op->getNumOperands() > kManyOperands;
   if (elementsOf(op->getResult(0)) > 2 * read || group.closed)
@@ -314,15 +309,15 @@ void Grouping::visitReduction(Operation *op) {
   int64_t elements = elementsOf(op->getOperand(0));
   if (int64_t id = groupOf(access.base); id >= 0 && !access.spread) {
     OpenGroup &group = groups[id];
-    bool open = group.kind == GroupKind::Loops && !group.closed &&
-                !group.whole && group.ops.size() < table.maxOps;
+    bool open = !group.call && !group.closed && !group.whole &&
+                group.ops.size() < table.maxOps;
     if (open && group.elements == elements &&
         elementsOf(access.base) == elements &&
         llvm::all_of(access.path, isTrivialReshape) &&
         setRowLength(group, rowLength))
       return add(op, id);
   }
-  OpenGroup &group = start(op, GroupKind::Loops);
+  OpenGroup &group = start(op);
   group.elements = elements;
   group.rowLength = rowLength;
   group.closed = elements == 0;
@@ -357,7 +352,7 @@ void Grouping::visit(Operation *op) {
   case LoopRole::Source:
     if (!becomesFree(op)) {
       roles[op] = LoopRole::Remap;
-      start(op, GroupKind::Loops);
+      start(op);
     }
     return;
   case LoopRole::Spread:

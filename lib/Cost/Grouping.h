@@ -28,7 +28,7 @@ struct Access {
 
 /// A group while it grows.
 struct OpenGroup {
-  GroupKind kind = GroupKind::Loops;
+  std::optional<CallKind> call; // none: loops
   mlir::Operation *root = nullptr;
   llvm::SmallVector<mlir::Operation *> ops;
   int64_t level = 1;
@@ -38,9 +38,11 @@ struct OpenGroup {
   bool remapped = false; // some ops are computed at another index than the rest
   int64_t elements = 0;  // of a full value
   int64_t rowLength = 0; // 0: no reductions
-  llvm::SmallVector<EpilogueStep, 3> steps; // of the library's epilogue
-  mlir::Value tail;                         // a library group's one result
-  mlir::Value addend;
+  // Of a library call: its one result so far, and its epilogue.
+  mlir::Value tail;
+  llvm::SmallVector<EpilogueStep, 3> steps;
+  mlir::Value bias, addend; // as the body reads them: before it is spread
+  Activation activation = Activation::None;
 };
 
 class Grouping {
@@ -75,9 +77,8 @@ private:
   void visitOpaque(mlir::Operation *op);
   bool becomesFree(mlir::Operation *op);
 
-  OpenGroup &start(mlir::Operation *op, GroupKind kind);
+  OpenGroup &start(mlir::Operation *op, std::optional<CallKind> call = {});
   void startWhole(mlir::Operation *op);
-  bool isFilterGradient(mlir::Operation *op) const;
   bool isPartOfFilterGradient(mlir::Operation *op) const;
   void absorb(OpenGroup &group, unsigned id, unsigned other);
   bool isReadOutside(mlir::Value value, int64_t id) const;
@@ -89,6 +90,9 @@ private:
   int64_t groupOf(mlir::Value value) const;
   unsigned find(unsigned group) const;
 
+  const LibraryCalls &libraryOf(const OpenGroup &group) const {
+    return *table.calls(*group.call);
+  }
   bool tryEpilogue(mlir::Operation *op, llvm::ArrayRef<Access> accesses,
                    unsigned at);
   std::optional<EpilogueStep> epilogueStep(mlir::Operation *op,

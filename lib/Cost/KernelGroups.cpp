@@ -33,6 +33,7 @@ private:
   void demand(Value value);
   void collectOutputs(KernelGroups &result, Block &body);
   void name(KernelGroup &group, const OpenGroup &open);
+  void collectCall(KernelGroup &group, const OpenGroup &open);
   void findInPlace(KernelGroup &group, const OpenGroup &open);
   bool readsInPlace(const KernelGroup &group, Value input) const;
   bool foldsNone(const KernelGroup &group, Value input) const;
@@ -69,7 +70,7 @@ void Assembly::needOperand(Operation *op, Value operand, unsigned id,
   if (grouping.readsMemoryOnly(op)) {
     Operation *source = operand.getDefiningOp();
     bool constant = source && source->hasTrait<OpTrait::ConstantLike>();
-    if (constant && grouping.groups[id].kind == GroupKind::Loops)
+    if (constant && !grouping.groups[id].call)
       ops.insert(source);
     return;
   }
@@ -168,8 +169,7 @@ void Assembly::collectOutputs(KernelGroups &result, Block &body) {
 
 /// Sets the op that gives the group its name, and its rows.
 void Assembly::name(KernelGroup &group, const OpenGroup &open) {
-  group.kind = open.kind;
-  if (open.kind != GroupKind::Loops || open.whole) {
+  if (open.call || open.whole) {
     group.root = open.root;
     return;
   }
@@ -185,6 +185,29 @@ void Assembly::name(KernelGroup &group, const OpenGroup &open) {
       group.rowRank = rowRankOf(op);
       return;
     }
+}
+
+/// The number of the group's input `value`; -1 if it is none.
+static int64_t inputOf(const KernelGroup &group, Value value) {
+  const auto *it = llvm::find(group.inputs, value);
+  return it == group.inputs.end() ? -1 : it - group.inputs.begin();
+}
+
+/// Says which library call the group is.
+void Assembly::collectCall(KernelGroup &group, const OpenGroup &open) {
+  if (!open.call)
+    return;
+  const LibraryKind &kind = libraryKind(*open.call);
+  auto library = cast<LibraryOpInterface>(open.root);
+  GroupCall call{*open.call, {}, open.activation};
+  for (Value operand : library.getCallOperands(*open.call))
+    call.operands.push_back(inputOf(group, operand));
+  call.operands.resize(kind.roles.size(), -1);
+  for (auto [role, value] :
+       {std::pair(kBiasRole, open.bias), {kAddendRole, open.addend}})
+    if (value)
+      call.operands[*kind.find(role)] = inputOf(group, value);
+  group.call = std::move(call);
 }
 
 /// Returns whether the group reads each element of `input` only to compute the
@@ -216,13 +239,9 @@ bool Assembly::foldsNone(const KernelGroup &group, Value input) const {
 }
 
 void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
-  auto input = [&](Value value) -> int {
-    auto *it = llvm::find(group.inputs, value);
-    return it == group.inputs.end() ? -1 : it - group.inputs.begin();
-  };
-  if (group.kind != GroupKind::Loops) {
-    bool may = grouping.table.calls(group.kind).inPlace;
-    int at = open.addend ? input(open.addend) : -1;
+  if (open.call) {
+    bool may = grouping.table.calls(*open.call)->inPlace;
+    int64_t at = open.addend ? inputOf(group, open.addend) : -1;
     bool once =
         at >= 0 && llvm::count_if(group.ops, [&](Operation *op) {
                      return llvm::is_contained(op->getOperands(), open.addend);
@@ -344,6 +363,7 @@ KernelGroups Assembly::run(Block &body) {
     collectBody(grouping.groups[id], group);
     collectInputs(group);
     name(group, grouping.groups[id]);
+    collectCall(group, grouping.groups[id]);
   }
   collectOutputs(result, body);
   for (auto [group, id] : llvm::zip(result.groups, opened))

@@ -2,6 +2,7 @@
 
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Cost/TargetNames.h"
+#include "autopar/Dialect/Dialect.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -38,18 +39,20 @@ bool LibraryCalls::take(ArrayRef<EpilogueStep> steps) const {
 static TargetTable cpuTable() {
   using Step = EpilogueStep;
   TargetTable cpu;
-  cpu.contraction.epilogues = {{Step::Bias, Step::Activation, Step::Addend}};
-  cpu.contraction.activations = {Activation::Relu,     Activation::GeluErf,
-                                 Activation::GeluTanh, Activation::Tanh,
-                                 Activation::Sigmoid,  Activation::Silu};
-  cpu.contraction.inPlace = true;
-  cpu.convolution = cpu.contraction;
-  cpu.contraction.readsPlainConstants = true;
-  cpu.convolution.filterGradients = true;
-  cpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
-  for (LibraryCalls *calls : {&cpu.contraction, &cpu.convolution})
-    calls->f16 = calls->bf16 = true;
-  cpu.contraction.others = true;
+  LibraryCalls &gemm = cpu.libraries[CallKind::Gemm];
+  gemm.epilogues = {{Step::Bias, Step::Activation, Step::Addend}};
+  gemm.activations = {Activation::Relu,     Activation::GeluErf,
+                      Activation::GeluTanh, Activation::Tanh,
+                      Activation::Sigmoid,  Activation::Silu};
+  gemm.inPlace = true;
+  gemm.f16 = gemm.bf16 = true;
+  LibraryCalls &convolution = cpu.libraries[CallKind::Convolution];
+  convolution = gemm;
+  convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
+  gemm.readsPlainConstants = true;
+  gemm.others = true;
+  // The library computes them in f32 alone, without epilogues.
+  cpu.libraries[CallKind::FilterGradient].epilogues.emplace_back();
   cpu.imagesChannelsLast = true;
   cpu.readsHeldInputs = true;
   cpu.copiesToPack = true;
@@ -64,16 +67,17 @@ static TargetTable cpuTable() {
 static TargetTable gpuTable() {
   using Step = EpilogueStep;
   TargetTable gpu;
-  gpu.contraction.epilogues = {{Step::Bias, Step::Activation},
-                               {Step::Bias, Step::Addend}};
-  gpu.contraction.activations = {Activation::Relu, Activation::GeluTanh};
-  gpu.contraction.inPlace = true;
-  gpu.contraction.readsPlainConstants = true;
-  gpu.contraction.alignedBytes = 16;
-  gpu.convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
-  gpu.convolution.activations = {Activation::Relu};
-  for (LibraryCalls *calls : {&gpu.contraction, &gpu.convolution})
-    calls->f16 = calls->bf16 = true;
+  LibraryCalls &gemm = gpu.libraries[CallKind::Gemm];
+  gemm.epilogues = {{Step::Bias, Step::Activation}, {Step::Bias, Step::Addend}};
+  gemm.activations = {Activation::Relu, Activation::GeluTanh};
+  gemm.inPlace = true;
+  gemm.readsPlainConstants = true;
+  gemm.alignedBytes = 16;
+  gemm.f16 = gemm.bf16 = true;
+  LibraryCalls &convolution = gpu.libraries[CallKind::Convolution];
+  convolution.epilogues = {{Step::Bias, Step::Addend, Step::Activation}};
+  convolution.activations = {Activation::Relu};
+  convolution.f16 = convolution.bf16 = true;
   gpu.imagesChannelsLast = true;
   gpu.communication.ownStream = gpu.communication.rendezvous = true;
   gpu.communication.reducesShortIntegers = false; // NCCL has no such type
@@ -90,7 +94,9 @@ const TargetTable &targetTable(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
     module = op->getParentOfType<ModuleOp>();
-  auto target = module ? module->getAttrOfType<StringAttr>(kTarget) : nullptr;
+  auto target = module
+                    ? module->getAttrOfType<StringAttr>(AutoparDialect::kTarget)
+                    : nullptr;
   return targetTable(target ? target.getValue() : StringRef(kTargetCpu));
 }
 

@@ -28,7 +28,7 @@ static std::string beforeTranspose(StringRef letters, TransposeOp transpose) {
 /// Returns whether a GEMM would become loops.
 static bool losesGemm(EinsumOp op, Value lhs, StringRef left, Value rhs,
                       StringRef right, StringRef result) {
-  return einsumAsGemm(op) &&
+  return !op.getCallKinds().empty() &&
          !einsumAsGemm(left, right, result, shapeOf(lhs), shapeOf(rhs));
 }
 

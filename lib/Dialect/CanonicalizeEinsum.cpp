@@ -123,7 +123,7 @@ static std::string orderOf(const Letters &letters, unsigned tensor,
 /// whose transposes make it one.
 static LogicalResult transposeForGemm(EinsumOp op, PatternRewriter &rewriter) {
   constexpr int64_t kLeastFlops = 1 << 20, kLeastSize = 4;
-  if (op.getFlops() < kLeastFlops || einsumAsGemm(op) ||
+  if (op.getFlops() < kLeastFlops || !op.getCallKinds().empty() ||
       elementOf(op.getResult()) != elementOf(op.getLhs()))
     return failure();
   Letters letters{

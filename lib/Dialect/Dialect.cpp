@@ -1,6 +1,7 @@
 //===- Dialect.cpp - The autopar dialect ----------------------------------===//
 
 #include "autopar/Dialect/Dialect.h"
+#include "OpHelpers.h"
 #include "autopar/Dialect/Padding.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/MapVector.h"
@@ -131,7 +132,7 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
         !isa<IntegerAttr>(attribute.getValue()))
       return op->emitError() << number << " must be an integer";
   if (attribute.getName() != kShardings)
-    return success();
+    return verifyRows(op, attribute);
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!shardings || shardings.size() != op->getNumResults())
     return op->emitError() << kShardings

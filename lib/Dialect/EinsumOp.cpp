@@ -104,7 +104,18 @@ PrecisionClass EinsumOp::getPrecisionClass() {
   return PrecisionClass::Operands;
 }
 
-bool EinsumOp::isLibraryCall() { return einsumAsGemm(*this).has_value(); }
+SmallVector<CallKind, 2> EinsumOp::getCallKinds() {
+  SmallVector<CallKind, 2> kinds;
+  if (einsumAsGemm(*this))
+    kinds.push_back(CallKind::Gemm);
+  return kinds;
+}
+
+SmallVector<Value, 2> EinsumOp::getCallOperands(CallKind) {
+  if (einsumAsGemm(*this)->swapped)
+    return {getRhs(), getLhs()};
+  return {getLhs(), getRhs()};
+}
 
 bool EinsumOp::takesBias(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims,
                          ArrayRef<int64_t> shape) {

@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace autopar {
 
-using LayoutOf = llvm::function_ref<Layout(Value)>;
-
 namespace {
 /// A way to read an operand.
 struct OperandMemory {
@@ -90,11 +88,16 @@ static void readUnder(OpOperand &operand, const OperandMemory &memory) {
   use.set(value);
 }
 
-SmallVector<Layout> readImages(KernelOp kernel, LayoutOf layoutOf) {
+/// The library reads matrices by strides. So images stay as they are stored if
+/// that is the same GEMM, and images that a kernel only transposes are read
+/// from where they were before. All other inputs are row-major.
+SmallVector<Layout> EinsumOp::chooseInputLayouts(Operation *op,
+                                                 LayoutOf layoutOf) {
+  auto kernel = cast<KernelOp>(op);
   Block &body = kernel.getBody().front();
-  auto root = cast<EinsumOp>(libraryRootOf(body));
   SmallVector<Layout> wanted(kernel.getInputs().size());
-  unsigned a = kernel.getLibrary()->getA(), b = kernel.getLibrary()->getB();
+  unsigned a = kernel.getLibrary()->getOperand("a"),
+           b = kernel.getLibrary()->getOperand("b");
   if (a == b || !body.getArgument(a).hasOneUse() ||
       !body.getArgument(b).hasOneUse())
     return wanted;
@@ -105,7 +108,7 @@ SmallVector<Layout> readImages(KernelOp kernel, LayoutOf layoutOf) {
     for (const OperandMemory &other : ofB) {
       bool isBetter =
           !bestA || one.moves + other.moves < bestA->moves + bestB->moves;
-      if (isBetter && gemmOf(root, [&](BlockArgument argument) {
+      if (isBetter && gemmOf(*this, [&](BlockArgument argument) {
             return argument.getArgNumber() == a ? one.layout : other.layout;
           }))
         std::tie(bestA, bestB) = std::pair(&one, &other);

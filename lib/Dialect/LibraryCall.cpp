@@ -9,54 +9,9 @@ using namespace mlir;
 
 namespace autopar {
 
-namespace {
-
-/// Reads a call off a body; each step fails on what no call says.
-class Reader {
-public:
-  Reader(Operation *root, EmitError emitError)
-      : root(root), emitError(emitError) {}
-
-  FailureOr<LibraryCallAttr> read();
-
-private:
-  LogicalResult readOperands();
-  LogicalResult readEpilogue();
-  FailureOr<Value> follow(Value value);
-  LogicalResult takeActivation(Operation *op, Activation function);
-  LogicalResult takeSummand(Operation *op, Value summand);
-  LogicalResult takeBias(Operation *op, BroadcastOp spread);
-  FailureOr<int64_t> argumentOf(Value value);
-
-  bool isGemm() const { return isa<EinsumOp>(root); }
-  CallKind kind() const {
-    if (isGemm())
-      return CallKind::Gemm;
-    return filterGradientOf(root) ? CallKind::FilterGradient
-                                  : CallKind::Convolution;
-  }
-  InFlightDiagnostic error(Operation *op) {
-    return emitError() << "is no library call: '" << op->getName() << "' ";
-  }
-
-  Operation *root;
-  EmitError emitError;
-  int64_t a = -1, b = -1, bias = -1, addend = -1;
-  Activation activation = Activation::None;
-};
-
-} // namespace
-
-/// The value from which reshapes and transposes make `value`. A matrix may be
-/// transposed; bias and addend may not.
-static Value throughViews(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ReshapeOp, TransposeOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
+//===----------------------------------------------------------------------===//
+// Ops of calls
+//===----------------------------------------------------------------------===//
 
 std::optional<Activation> activationOf(UnaryKind kind) {
   switch (kind) {
@@ -75,149 +30,6 @@ std::optional<Activation> activationOf(UnaryKind kind) {
   }
 }
 
-/// Silu is written x * sigmoid(x).
-static BinaryOp siluOf(Value value) {
-  auto isSigmoid = [&](Value side) {
-    auto unary = side.getDefiningOp<UnaryOp>();
-    return unary && unary.getKind() == UnaryKind::Sigmoid &&
-           unary.getInput() == value && unary->hasOneUse();
-  };
-  if (std::distance(value.use_begin(), value.use_end()) != 2)
-    return nullptr;
-  for (Operation *user : value.getUsers()) {
-    auto multiply = dyn_cast<BinaryOp>(user);
-    if (multiply && multiply.getKind() == BinaryKind::Mul &&
-        (isSigmoid(multiply.getLhs()) || isSigmoid(multiply.getRhs())))
-      return multiply;
-  }
-  return nullptr;
-}
-
-FailureOr<int64_t> Reader::argumentOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(throughReshapes(value));
-  if (!argument)
-    return error(root) << "reads what another op computes";
-  return int64_t(argument.getArgNumber());
-}
-
-LogicalResult Reader::readOperands() {
-  auto library = cast<LibraryOpInterface>(root);
-  if (!library.isLibraryCall())
-    return error(root) << "has no form that a library takes";
-  Value left = root->getOperand(0), right = root->getOperand(1);
-  if (auto einsum = dyn_cast<EinsumOp>(root);
-      einsum && einsumAsGemm(einsum)->swapped)
-    std::swap(left, right);
-  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
-    left = filter->images.getInput();
-    right = filter->gradient.getInput();
-  }
-  if (isGemm()) {
-    left = throughViews(left);
-    right = throughViews(right);
-  }
-  FailureOr<int64_t> ofLeft = argumentOf(left), ofRight = failure();
-  if (succeeded(ofLeft))
-    ofRight = argumentOf(right);
-  if (failed(ofRight))
-    return failure();
-  a = *ofLeft;
-  b = *ofRight;
-  return success();
-}
-
-LogicalResult Reader::takeActivation(Operation *op, Activation function) {
-  if (activation != Activation::None)
-    return error(op) << "is a second activation";
-  if (isGemm() && addend >= 0)
-    return error(op) << "follows the addend of a GEMM";
-  activation = function;
-  return success();
-}
-
-LogicalResult Reader::takeBias(Operation *op, BroadcastOp spread) {
-  if (bias >= 0 || addend >= 0 || activation != Activation::None)
-    return error(op) << "adds a bias that does not come first";
-  if (!isBiasOf(root, spread))
-    return error(op) << "adds what is not one value per column or channel";
-  FailureOr<int64_t> number = argumentOf(spread.getInput());
-  if (failed(number))
-    return failure();
-  bias = *number;
-  return success();
-}
-
-LogicalResult Reader::takeSummand(Operation *op, Value summand) {
-  if (auto spread = throughReshapes(summand).getDefiningOp<BroadcastOp>())
-    return takeBias(op, spread);
-  if (addend >= 0)
-    return error(op) << "is a second addend";
-  if (!isGemm() && activation != Activation::None)
-    return error(op) << "follows the activation of a convolution";
-  FailureOr<int64_t> number = argumentOf(summand);
-  if (failed(number))
-    return failure();
-  addend = *number;
-  return success();
-}
-
-/// Takes the op that reads `value`, the running result, and returns its own.
-FailureOr<Value> Reader::follow(Value value) {
-  if (BinaryOp silu = siluOf(value)) {
-    if (failed(takeActivation(silu, Activation::Silu)))
-      return failure();
-    return silu.getResult();
-  }
-  if (!value.hasOneUse())
-    return error(value.getDefiningOp()) << "is read more than once";
-  Operation *user = *value.user_begin();
-  if (auto unary = dyn_cast<UnaryOp>(user)) {
-    auto function = activationOf(unary.getKind());
-    if (!function)
-      return error(user) << "is no activation of a library";
-    if (failed(takeActivation(user, *function)))
-      return failure();
-  } else if (auto sum = dyn_cast<BinaryOp>(user);
-             sum && sum.getKind() == BinaryKind::Add) {
-    bool left = sum.getLhs() == value;
-    if (failed(takeSummand(user, left ? sum.getRhs() : sum.getLhs())))
-      return failure();
-  } else if (!isa<ReshapeOp>(user)) {
-    return error(user) << "is no part of an epilogue";
-  }
-  return user->getResult(0);
-}
-
-LogicalResult Reader::readEpilogue() {
-  Value value = root->getResult(0);
-  Operation *end = root->getBlock()->getTerminator();
-  while (!value.hasOneUse() || *value.user_begin() != end) {
-    FailureOr<Value> next = follow(value);
-    if (failed(next))
-      return failure();
-    value = *next;
-  }
-  if (end->getNumOperands() != 1)
-    return error(end) << "gives more than one result";
-  if (kind() == CallKind::FilterGradient && value != root->getResult(0))
-    return error(root) << "is the gradient of a filter and has an epilogue";
-  return success();
-}
-
-FailureOr<LibraryCallAttr> Reader::read() {
-  if (failed(readOperands()) || failed(readEpilogue()))
-    return failure();
-  return LibraryCallAttr::get(root->getContext(), kind(), a, b, bias, addend,
-                              activation,
-                              /*channels_last=*/false, /*packed=*/-1);
-}
-
-LibraryCallAttr LibraryCallAttr::withMemory(bool channelsLast,
-                                            int64_t packed) const {
-  return get(getContext(), getKind(), getA(), getB(), getBias(), getAddend(),
-             getActivation(), channelsLast, packed);
-}
-
 Operation *libraryRootOf(Block &body) {
   Operation *root = nullptr;
   for (Operation &op : body)
@@ -227,6 +39,10 @@ Operation *libraryRootOf(Block &body) {
       root = &op;
     }
   return root;
+}
+
+LibraryOpInterface libraryRootOf(KernelOp kernel) {
+  return cast<LibraryOpInterface>(libraryRootOf(kernel.getBody().front()));
 }
 
 static TransposeOp batchExchangeOf(Value value) {
@@ -254,12 +70,218 @@ Operation *filterGradientReading(Operation *op) {
   return filterGradientOf(user) ? user : nullptr;
 }
 
-FailureOr<LibraryCallAttr> libraryCallOf(Block &body, EmitError emitError) {
-  Operation *root = libraryRootOf(body);
-  if (!root)
-    return emitError() << "is no library call: its body has no GEMM or "
-                          "convolution, or several";
-  return Reader(root, emitError).read();
+std::string packingOf(KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  LibraryOpInterface root = libraryRootOf(kernel);
+  LibraryCallAttr call = *kernel.getLibrary();
+  os << elementOf(root->getResult(0)) << ' ';
+  if (libraryKind(call.getKind()).packedBy == LibraryKind::Root) {
+    os << root.describePacking(kernel);
+    return text;
+  }
+  os << call.withMemory(call.getChannelsLast(), -1);
+  for (Operation &op : kernel.getBody().front())
+    os << '\n'
+       << op.getName() << op.getAttrDictionary() << op.getOperandTypes();
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The call and the body
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Follows a body from its root through the epilogue that the call states.
+class CallVerifier {
+public:
+  explicit CallVerifier(KernelOp kernel)
+      : kernel(kernel), call(*kernel.getLibrary()),
+        kind(libraryKind(call.getKind())) {}
+
+  LogicalResult verify();
+
+private:
+  LogicalResult findRoot();
+  LogicalResult verifyOperands();
+  LogicalResult verifyEpilogue();
+  FailureOr<Value> follow(EpilogueStep step, Value value);
+  FailureOr<Value> followActivation(Value value);
+  FailureOr<Value> followSum(Value value, StringRef role);
+  bool isOperand(StringRef role, Value value);
+  InFlightDiagnostic error(Operation *op) {
+    return kernel.emitOpError()
+           << "is no library call: '" << op->getName() << "' ";
+  }
+
+  KernelOp kernel;
+  LibraryCallAttr call;
+  const LibraryKind &kind;
+  LibraryOpInterface root;
+};
+
+} // namespace
+
+/// The value from which reshapes and transposes make `value`.
+static Value throughViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, TransposeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// Returns whether `value` is the body's argument for the input that has
+/// `role`; reshapes only name the same memory.
+bool CallVerifier::isOperand(StringRef role, Value value) {
+  auto argument = dyn_cast<BlockArgument>(throughReshapes(value));
+  return argument && int64_t(argument.getArgNumber()) == call.getOperand(role);
+}
+
+LogicalResult CallVerifier::findRoot() {
+  Operation *found = libraryRootOf(kernel.getBody().front());
+  if (!found)
+    return kernel.emitOpError() << "is no library call: its body has no op "
+                                   "that a library computes, or several";
+  root = cast<LibraryOpInterface>(found);
+  if (llvm::is_contained(root.getCallKinds(), call.getKind()))
+    return success();
+  return error(root) << "is not " << kind.title;
+}
+
+LogicalResult CallVerifier::verifyOperands() {
+  for (auto [role, value] :
+       llvm::zip(kind.roles, root.getCallOperands(call.getKind())))
+    if (!isOperand(role, kind.hasImages ? value : throughViews(value)))
+      return error(root) << "reads another value as '" << role
+                         << "' than its call " << call << " says";
+  return success();
+}
+
+/// Silu is written x * sigmoid(x): the product, or null.
+static BinaryOp siluOf(Value value) {
+  auto isSigmoid = [&](Value side) {
+    auto unary = side.getDefiningOp<UnaryOp>();
+    return unary && unary.getKind() == UnaryKind::Sigmoid &&
+           unary.getInput() == value && unary->hasOneUse();
+  };
+  if (std::distance(value.use_begin(), value.use_end()) != 2)
+    return nullptr;
+  for (Operation *user : value.getUsers()) {
+    auto multiply = dyn_cast<BinaryOp>(user);
+    if (multiply && multiply.getKind() == BinaryKind::Mul &&
+        (isSigmoid(multiply.getLhs()) || isSigmoid(multiply.getRhs())))
+      return multiply;
+  }
+  return nullptr;
+}
+
+FailureOr<Value> CallVerifier::followActivation(Value value) {
+  if (call.getActivation() == Activation::Silu) {
+    if (BinaryOp silu = siluOf(value))
+      return silu.getResult();
+    return error(value.getDefiningOp()) << "is not followed by silu";
+  }
+  auto unary =
+      value.hasOneUse() ? dyn_cast<UnaryOp>(*value.user_begin()) : UnaryOp();
+  if (unary && activationOf(unary.getKind()) == call.getActivation())
+    return unary.getResult();
+  return error(value.getDefiningOp())
+         << "is not followed by " << stringifyActivation(call.getActivation());
+}
+
+/// Follows the sum with the bias, which is spread, or with the addend.
+FailureOr<Value> CallVerifier::followSum(Value value, StringRef role) {
+  auto sum =
+      value.hasOneUse() ? dyn_cast<BinaryOp>(*value.user_begin()) : BinaryOp();
+  if (!sum || sum.getKind() != BinaryKind::Add)
+    return error(value.getDefiningOp()) << "is not followed by its " << role;
+  Value other = sum.getLhs() == value ? sum.getRhs() : sum.getLhs();
+  if (role == kBiasRole) {
+    auto spread = throughReshapes(other).getDefiningOp<BroadcastOp>();
+    if (!spread || !isBiasOf(root, spread))
+      return error(sum) << "adds what is not one value per column or channel";
+    other = spread.getInput();
+  }
+  if (!isOperand(role, other))
+    return error(sum) << "adds another value than the call's " << role;
+  return sum.getResult();
+}
+
+/// Takes the ops that read `value`, the running result, as `step`, and returns
+/// their own result.
+FailureOr<Value> CallVerifier::follow(EpilogueStep step, Value value) {
+  switch (step) {
+  case EpilogueStep::Bias:
+    return followSum(value, kBiasRole);
+  case EpilogueStep::Activation:
+    return followActivation(value);
+  case EpilogueStep::Addend:
+    return followSum(value, kAddendRole);
+  }
+  llvm_unreachable("all steps are above");
+}
+
+/// The value that reshapes, which alone read it, make of `value`.
+static Value throughLaterReshapes(Value value) {
+  while (value.hasOneUse() && isa<ReshapeOp>(*value.user_begin()))
+    value = (*value.user_begin())->getResult(0);
+  return value;
+}
+
+LogicalResult CallVerifier::verifyEpilogue() {
+  Value result = root->getResult(0);
+  Value value = throughLaterReshapes(result);
+  for (EpilogueStep step : call.getEpilogue()) {
+    FailureOr<Value> next = follow(step, value);
+    if (failed(next))
+      return failure();
+    value = throughLaterReshapes(*next);
+  }
+  Operation *end = kernel.getBody().front().getTerminator();
+  if (end->getNumOperands() != 1)
+    return error(end) << "gives more than one result";
+  if (kind.epilogue.empty() && end->getOperand(0) != result)
+    return error(root) << "is " << kind.title << " and has an epilogue";
+  if (end->getOperand(0) != value || !value.hasOneUse())
+    return error(value.getDefiningOp())
+           << "is followed by more than its call " << call << " says";
+  for (EpilogueStep step :
+       {EpilogueStep::Bias, EpilogueStep::Activation, EpilogueStep::Addend})
+    if (call.has(step) && !llvm::is_contained(kind.epilogue, step))
+      return kernel.emitOpError()
+             << "is " << kind.title << ", which has no epilogue as in " << call;
+  return success();
+}
+
+LogicalResult CallVerifier::verify() {
+  if (failed(findRoot()) || failed(verifyOperands()) ||
+      failed(verifyEpilogue()))
+    return failure();
+  if (call.getChannelsLast() && !kind.hasImages)
+    return kernel.emitOpError()
+           << "is " << kind.title << ": it has no images, nor channels last";
+  if (call.getPacked() >= 0 && call.getPackable() < 0)
+    return kernel.emitOpError()
+           << "is " << kind.title << ", which reads no operand packed";
+  return success();
+}
+
+LogicalResult verifyLibraryCall(KernelOp kernel) {
+  if (failed(CallVerifier(kernel).verify()))
+    return failure();
+  if (kernel.getOutputs().empty())
+    return success();
+  if (LibraryCallAttr call = *kernel.getLibrary(); call.getPacked() >= 0) {
+    int64_t number = call.getPackable();
+    auto weight = kernel.getInputs()[number].getDefiningOp<BufferOp>();
+    if (!weight || weight.getSpace() != BufferSpace::Persistent)
+      return kernel.emitOpError() << "reads input " << number
+                                  << " packed, which is no persistent tensor";
+  }
+  return libraryRootOf(kernel).verifyCallMemory(kernel);
 }
 
 } // namespace autopar

@@ -3,7 +3,6 @@
 #include "OpHelpers.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -100,68 +99,59 @@ std::optional<EinsumAsGemm> gemmOf(EinsumOp root, StoredAs storedAs) {
 }
 
 std::optional<EinsumAsGemm> gemmOf(KernelOp kernel) {
-  auto root = cast<EinsumOp>(libraryRootOf(kernel.getBody().front()));
+  auto root = cast<EinsumOp>(libraryRootOf(kernel).getOperation());
   return gemmOf(
       root, [&](BlockArgument argument) { return storedIn(kernel, argument); });
 }
 
-std::string packingOf(KernelOp kernel) {
+//===----------------------------------------------------------------------===//
+// What ops say of their calls
+//===----------------------------------------------------------------------===//
+
+std::string EinsumOp::describePacking(Operation *kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  Block &body = kernel.getBody().front();
-  Operation *root = libraryRootOf(body);
-  os << getElementTypeOrSelf(root->getResult(0).getType()) << ' ';
-  if (isa<EinsumOp>(root)) {
-    std::optional<EinsumAsGemm> gemm = gemmOf(kernel); // verified
-    os << gemm->m << ' ' << gemm->n << ' ' << gemm->k;
-    for (ArrayRef<int64_t> list :
-         {ArrayRef(gemm->batch), ArrayRef(gemm->bStrides)})
-      llvm::interleave(list, os << '|', " ");
-    return text;
-  }
-  os << kernel.getLibrary()->withMemory(kernel.getLibrary()->getChannelsLast(),
-                                        -1);
-  for (Operation &op : body)
-    os << '\n'
-       << op.getName() << op.getAttrDictionary() << op.getOperandTypes();
+  std::optional<EinsumAsGemm> gemm = gemmOf(cast<KernelOp>(kernel)); // verified
+  os << gemm->m << ' ' << gemm->n << ' ' << gemm->k;
+  for (ArrayRef<int64_t> list :
+       {ArrayRef(gemm->batch), ArrayRef(gemm->bStrides)})
+    llvm::interleave(list, os << '|', " ");
   return text;
 }
 
-LogicalResult verifyLibraryMemory(KernelOp kernel) {
-  LibraryCallAttr call = *kernel.getLibrary();
-  auto weight = kernel.getInputs()[call.getB()].getDefiningOp<BufferOp>();
-  if (call.getPacked() >= 0 &&
-      !(weight && weight.getSpace() == BufferSpace::Persistent))
-    return kernel.emitOpError() << "reads input " << call.getB()
-                                << " packed, which is no persistent tensor";
-  Operation *root = libraryRootOf(kernel.getBody().front());
-  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
-    if (hasFilterMemory(kernel, *filter))
-      return success();
-    return kernel.emitOpError("is the gradient of a filter whose buffers are "
-                              "stored otherwise than its call says");
-  }
-  if (auto op = dyn_cast<ConvolutionOp>(root)) {
-    if (isStored(kernel, op.getFilter(), {}) && hasImages(kernel, op))
-      return success();
-    return kernel.emitOpError()
-           << "is a convolution of images "
-           << (call.getChannelsLast() ? "with channels last"
-                                      : "in row-major order")
-           << " and a row-major filter, but its buffers are stored otherwise";
-  }
+LogicalResult EinsumOp::verifyCallMemory(Operation *op) {
+  auto kernel = cast<KernelOp>(op);
   if (!gemmOf(kernel))
     return kernel.emitOpError("is a GEMM whose operands are stored so that no "
                               "GEMM reads them");
+  ArrayRef<int64_t> matrices = kernel.getLibrary()->getOperands().take_front(
+      libraryKind(CallKind::Gemm).required);
   for (auto [number, operand] : llvm::enumerate(kernel->getOperands())) {
     auto type = cast<ShapedType>(operand.getType());
-    bool isMatrix =
-        int64_t(number) == call.getA() || int64_t(number) == call.getB();
-    if (!isMatrix && !sameMemory(type.getShape(), layoutOf(type), {}))
+    if (!llvm::is_contained(matrices, int64_t(number)) &&
+        !sameMemory(type.getShape(), layoutOf(type), {}))
       return kernel.emitOpError("is a GEMM whose result or epilogue is not "
                                 "row-major");
   }
   return success();
+}
+
+LogicalResult ConvolutionOp::verifyCallMemory(Operation *op) {
+  auto kernel = cast<KernelOp>(op);
+  LibraryCallAttr call = *kernel.getLibrary();
+  if (call.getKind() == CallKind::FilterGradient) {
+    if (hasFilterMemory(kernel, *filterGradientOf(*this)))
+      return success();
+    return kernel.emitOpError("is the gradient of a filter whose buffers are "
+                              "stored otherwise than its call says");
+  }
+  if (isStored(kernel, getFilter(), {}) && hasImages(kernel, *this))
+    return success();
+  return kernel.emitOpError()
+         << "is a convolution of images "
+         << (call.getChannelsLast() ? "with channels last"
+                                    : "in row-major order")
+         << " and a row-major filter, but its buffers are stored otherwise";
 }
 
 } // namespace autopar

@@ -86,6 +86,11 @@ mlir::LogicalResult verifyCount(mlir::Operation *op,
                                 llvm::ArrayRef<int64_t> list, size_t count,
                                 llvm::StringRef name);
 
+/// If `attribute` is one of those that are arrays of rows
+/// (ProgramAttributes.td), it is an array of such rows.
+mlir::LogicalResult verifyRows(mlir::Operation *op,
+                               mlir::NamedAttribute attribute);
+
 /// The result has this shape and the element type of `like`.
 mlir::LogicalResult verifyResult(mlir::Operation *op,
                                  llvm::ArrayRef<int64_t> shape,

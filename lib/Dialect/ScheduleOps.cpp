@@ -82,23 +82,6 @@ static bool holds(Value value, Type type) {
          shaped.getElementType() == tensor.getElementType();
 }
 
-/// The call says what the body computes.
-static LogicalResult verifyLibrary(KernelOp kernel) {
-  LibraryCallAttr call = kernel.getLibraryAttr();
-  if (!call)
-    return success();
-  FailureOr<LibraryCallAttr> computed = libraryCallOf(
-      kernel.getBody().front(), [&] { return kernel.emitOpError(); });
-  if (failed(computed))
-    return failure();
-  if (computed->withMemory(call.getChannelsLast(), call.getPacked()) != call)
-    return kernel.emitOpError() << "says the call " << call
-                                << ", but its body computes " << *computed;
-  if (call.getChannelsLast() && call.getKind() == CallKind::Gemm)
-    return kernel.emitOpError("is a GEMM: it has no images, nor channels last");
-  return kernel.getOutputs().empty() ? success() : verifyLibraryMemory(kernel);
-}
-
 LogicalResult KernelOp::verify() {
   Block &body = getBody().front();
   if (body.getNumArguments() != getInputs().size())
@@ -120,7 +103,7 @@ LogicalResult KernelOp::verify() {
     if (!holds(end, value.getType()))
       return emitOpError() << "yields " << value.getType() << " for "
                            << end.getType();
-  return verifyLibrary(*this);
+  return getLibrary() ? verifyLibraryCall(*this) : success();
 }
 
 /// None on tensors; on memrefs it reads its inputs and writes its outputs.

@@ -1,6 +1,7 @@
 //===- WindowOps.cpp - Convolution and pooling ----------------------------===//
 
 #include "OpHelpers.h"
+#include "autopar/Dialect/LibraryCall.h"
 
 using namespace mlir;
 
@@ -152,9 +153,21 @@ PrecisionClass ConvolutionOp::getPrecisionClass() {
   return PrecisionClass::Low;
 }
 
-bool ConvolutionOp::isLibraryCall() {
-  size_t spatial = getStrides().size();
-  return spatial >= 1 && spatial <= 3;
+SmallVector<CallKind, 2> ConvolutionOp::getCallKinds() {
+  SmallVector<CallKind, 2> kinds;
+  if (getStrides().empty() || getStrides().size() > 3)
+    return kinds;
+  if (filterGradientOf(*this))
+    kinds.push_back(CallKind::FilterGradient);
+  kinds.push_back(CallKind::Convolution);
+  return kinds;
+}
+
+SmallVector<Value, 2> ConvolutionOp::getCallOperands(CallKind kind) {
+  if (kind == CallKind::Convolution)
+    return {getInput(), getFilter()};
+  FilterGradient filter = *filterGradientOf(*this);
+  return {filter.images.getInput(), filter.gradient.getInput()};
 }
 
 bool ConvolutionOp::takesBias(ArrayRef<int64_t> sizes, ArrayRef<int64_t> dims,

@@ -3,7 +3,6 @@
 #include "FollowExtent.h"
 #include "OnnxContents.h"
 #include "OnnxImporter.h"
-#include "autopar/Frontend/StateOutputs.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -194,7 +193,8 @@ OwningOpRef<ModuleOp> importOnnx(const OnnxModel &model,
     outputs.emplace_back(StringAttr::get(context, in),
                          StringAttr::get(context, out));
   if (module && !outputs.empty())
-    (*module)->setAttr(kStateOutputs, DictionaryAttr::get(context, outputs));
+    (*module)->setAttr(AutoparDialect::kStateOutputs,
+                       DictionaryAttr::get(context, outputs));
   return module;
 }
 

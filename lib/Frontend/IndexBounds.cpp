@@ -284,15 +284,13 @@ ArrayAttr BoundCollector::describe(func::FuncOp step) const {
     auto argument = cast<BlockArgument>(part.tensor);
     auto input = step.getArgAttrOfType<InputAttr>(argument.getArgNumber(),
                                                   AutoparDialect::kSource);
-    NamedAttrList entry;
-    entry.append("input", input.getName());
-    entry.append("table", indexed.table);
-    entry.append("dim", builder.getI64IntegerAttr(indexed.dim));
-    entry.append("size", builder.getI64IntegerAttr(indexed.size));
-    entry.append("shape", builder.getDenseI64ArrayAttr(shapeOf(argument)));
-    entry.append("starts", builder.getDenseI64ArrayAttr(part.starts));
-    entry.append("sizes", builder.getDenseI64ArrayAttr(part.sizes));
-    entries.push_back(entry.getDictionary(step.getContext()));
+    entries.push_back(IndexBoundAttr::get(
+        step.getContext(), input.getName(), indexed.table,
+        builder.getI64IntegerAttr(indexed.dim), /*text=*/StringAttr(),
+        indexed.size, /*ignored=*/IntegerAttr(),
+        builder.getDenseI64ArrayAttr(shapeOf(argument)),
+        builder.getDenseI64ArrayAttr(part.starts),
+        builder.getDenseI64ArrayAttr(part.sizes)));
   }
   return builder.getArrayAttr(entries);
 }

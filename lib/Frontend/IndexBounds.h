@@ -34,8 +34,8 @@ struct IndexUse {
 /// `ids`; what arithmetic computes is not.
 llvm::SmallVector<TensorPart> partsOfArguments(const TensorPart &part);
 
-/// The bounds of inputs, as `kIndexBounds` has them, by the uses whose users
-/// are still in @step.
+/// The bounds of inputs, as `AutoparDialect::kIndexBounds` has them, by the
+/// uses whose users are still in @step.
 mlir::ArrayAttr findIndexBounds(mlir::func::FuncOp step,
                                 llvm::ArrayRef<IndexUse> uses);
 

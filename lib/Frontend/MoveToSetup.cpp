@@ -58,7 +58,7 @@ bool isReadByLibrary(Value value) {
   for (unsigned steps = 0; steps < kShortChain && value.hasOneUse(); ++steps) {
     Operation *user = *value.user_begin();
     if (auto library = dyn_cast<LibraryOpInterface>(user))
-      return library.isLibraryCall();
+      return !library.getCallKinds().empty();
     if (loopRoleOf(user) != LoopRole::View || user->getNumResults() != 1)
       return false;
     value = user->getResult(0);

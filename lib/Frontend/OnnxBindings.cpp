@@ -114,10 +114,9 @@ LogicalResult OnnxImporter::fixInput(const onnx::ValueInfoProto &info,
   DenseElementsAttr elements = interpreter::toElements(*value);
   scope->poisoned.erase(info.name());
   scope->values[name] = constant(elements, nameLoc(name));
-  fixedInputs.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("name", builder.getStringAttr(name)),
-       builder.getNamedAttr("text", builder.getStringAttr(text)),
-       builder.getNamedAttr("value", elements)}));
+  fixedInputs.push_back(
+      FixedInputAttr::get(context, builder.getStringAttr(name),
+                          builder.getStringAttr(text), elements));
   return success();
 }
 

@@ -348,13 +348,14 @@ void OnnxImporter::finish() {
   setArgAttrs(step, AutoparDialect::kSource, kept);
   setResultAttrs(step, AutoparDialect::kResult, results);
   if (!checks.empty())
-    (*module)->setAttr(kChecks, builder.getArrayAttr(checks));
+    (*module)->setAttr(AutoparDialect::kChecks, builder.getArrayAttr(checks));
   if (ArrayAttr bounds = findIndexBounds(step, indexUses); !bounds.empty())
-    (*module)->setAttr(kIndexBounds, bounds);
+    (*module)->setAttr(AutoparDialect::kIndexBounds, bounds);
   if (!fixedInputs.empty())
-    (*module)->setAttr(kFixedInputs, builder.getArrayAttr(fixedInputs));
+    (*module)->setAttr(AutoparDialect::kFixedInputs,
+                       builder.getArrayAttr(fixedInputs));
   if (options.trained && !moduleTensors.empty())
-    (*module)->setAttr(kModuleTensors, describeModuleTensors());
+    (*module)->setAttr(AutoparDialect::kModuleTensors, describeModuleTensors());
 }
 
 OwningOpRef<ModuleOp> OnnxImporter::run() {

@@ -169,16 +169,13 @@ llvm::Error OnnxImporter::describeKnown() {
       return bytes.takeError();
     runtime::ContentHash hash;
     hash.add(bytes->data(), bytes->size());
-    known.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(name)),
-         builder.getNamedAttr("bytes",
-                              builder.getI64IntegerAttr(bytes->size())),
-         builder.getNamedAttr(
-             "content",
-             builder.getStringAttr(runtime::formatHash(hash.value())))}));
+    known.push_back(KnownTensorAttr::get(
+        context, builder.getStringAttr(name), bytes->size(),
+        builder.getStringAttr(runtime::formatHash(hash.value()))));
   }
   if (!known.empty())
-    (*module)->setAttr(kKnownTensors, builder.getArrayAttr(known));
+    (*module)->setAttr(AutoparDialect::kKnownTensors,
+                       builder.getArrayAttr(known));
   return llvm::Error::success();
 }
 

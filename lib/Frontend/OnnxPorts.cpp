@@ -246,8 +246,7 @@ LogicalResult OnnxImporter::addOutputs() {
   for (auto [value, check] : llvm::zip_equal(violations, checks)) {
     returned.push_back(value);
     results.push_back(OutputAttr::get(
-        context, cast<DictionaryAttr>(check).getAs<StringAttr>("output"),
-        OutputRole::Check));
+        context, cast<CheckAttr>(check).getOutput(), OutputRole::Check));
   }
   for (auto [state, next] : nextValues) {
     returned.push_back(next);

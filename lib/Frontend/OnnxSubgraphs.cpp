@@ -246,17 +246,13 @@ OnnxImporter::tryBranch(const onnx::GraphProto &graph, Value condition,
   return failure();
 }
 
-/// An entry of `kChecks`.
-static DictionaryAttr makeCheck(StringAttr output, const Twine &message,
-                                ArrayRef<std::string> places = {}) {
+static CheckAttr makeCheck(StringAttr output, const Twine &message,
+                           ArrayRef<std::string> places = {}) {
   Builder builder(output.getContext());
-  NamedAttrList check;
-  check.append("message", builder.getStringAttr(message));
-  check.append("output", output);
   SmallVector<StringRef> texts(places.begin(), places.end());
-  if (!places.empty())
-    check.append("places", builder.getStrArrayAttr(texts));
-  return check.getDictionary(output.getContext());
+  return CheckAttr::get(
+      output.getContext(), output, builder.getStringAttr(message),
+      places.empty() ? ArrayAttr() : builder.getStrArrayAttr(texts));
 }
 
 void OnnxImporter::requireAtRun(Value condition, bool expected,
@@ -272,10 +268,10 @@ void addCheck(ModuleOp module, StringAttr output, const Twine &message,
               ArrayRef<std::string> places) {
   Builder builder(module.getContext());
   SmallVector<Attribute> checks;
-  if (auto known = module->getAttrOfType<ArrayAttr>(kChecks))
+  if (auto known = module->getAttrOfType<ArrayAttr>(AutoparDialect::kChecks))
     llvm::append_range(checks, known);
   checks.push_back(makeCheck(output, message, places));
-  module->setAttr(kChecks, builder.getArrayAttr(checks));
+  module->setAttr(AutoparDialect::kChecks, builder.getArrayAttr(checks));
 }
 
 //===----------------------------------------------------------------------===//

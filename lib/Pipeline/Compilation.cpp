@@ -268,11 +268,11 @@ void Compilation::describeRequest() {
   if (!request.precision.empty() && request.precision != "fp32")
     set(kPrecision, request.precision);
   if (!request.target.empty())
-    set(kTarget, request.target);
+    set(AutoparDialect::kTarget, request.target);
   if (!request.cpu.empty())
-    set(kCpu, request.cpu);
+    set(AutoparDialect::kCpu, request.cpu);
   if (!request.entry.empty())
-    set(kEntry, request.entry);
+    set(AutoparDialect::kEntry, request.entry);
   PlanRequest asked = request.plan;
   if (!request.clusterGiven &&
       !(request.planFile.empty() && request.fromPlan.empty()))

@@ -52,8 +52,8 @@ std::string describeTraining(ModuleOp module) {
   if (auto set =
           module->getAttrOfType<ArrayAttr>(AutoparDialect::kHyperparameters)) {
     SmallVector<StringRef> numbers;
-    for (auto number : set.getAsRange<DictionaryAttr>())
-      numbers.push_back(number.getAs<StringAttr>("name").getValue());
+    for (auto number : set.getAsRange<HyperparameterAttr>())
+      numbers.push_back(number.getName().getValue());
     text += "at run time  " + llvm::join(numbers, ", ") + "\n";
   }
   return text;
@@ -74,11 +74,11 @@ std::string describeInputs(ModuleOp module) {
     llvm::interleaveComma(type.getShape(), os);
     os << ']';
   }
-  if (auto fixed = module->getAttrOfType<ArrayAttr>(kFixedInputs))
-    for (auto input : fixed.getAsRange<DictionaryAttr>())
-      os << (text.empty() ? "" : ", ")
-         << input.getAs<StringAttr>("name").getValue() << " = "
-         << input.getAs<StringAttr>("text").getValue();
+  if (auto fixed =
+          module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs))
+    for (auto input : fixed.getAsRange<FixedInputAttr>())
+      os << (text.empty() ? "" : ", ") << input.getName().getValue() << " = "
+         << input.getText().getValue();
   return text;
 }
 

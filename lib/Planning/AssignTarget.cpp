@@ -3,6 +3,7 @@
 #include "AssignTarget.h"
 #include "autopar/Cost/TargetNames.h"
 #include "autopar/Cost/TargetTable.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Precision.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -23,14 +24,15 @@ static bool usesHalf(ModuleOp module) {
 LogicalResult assignTarget(ModuleOp module, const Cluster &cluster) {
   const DeviceType &device = cluster.slowest();
   bool isCpu = device.kind == kTargetCpu;
-  auto asked = module->getAttrOfType<StringAttr>(kTarget);
+  auto asked = module->getAttrOfType<StringAttr>(AutoparDialect::kTarget);
   if (asked && (asked == kTargetCpu) != isCpu)
     return emitError(module.getLoc())
            << "--target " << asked.getValue() << ": the cluster's devices are "
            << device.name << "; give one of " << (isCpu ? "GPUs" : "CPUs")
            << " by --cluster, or leave it to --ranks N";
   if (!asked && !isCpu)
-    module->setAttr(kTarget, StringAttr::get(module.getContext(), kTargetCuda));
+    module->setAttr(AutoparDialect::kTarget,
+                    StringAttr::get(module.getContext(), kTargetCuda));
   if (isCpu && usesHalf(module))
     emitWarning(module.getLoc())
         << "a CPU stores fp16 and computes in fp32, several times slower than "

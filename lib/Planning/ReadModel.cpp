@@ -223,7 +223,8 @@ void ModelReader::readSteps(const KernelGroups &groups,
     } else {
       const KernelGroup &group = groups.groups[work.group];
       ops = group.ops;
-      step.kind = group.kind;
+      if (group.call)
+        step.call = group.call->kind;
       if (auto root = index.find(group.root); root != index.end())
         step.root = root->second;
       for (auto [output, input] : group.inPlace)

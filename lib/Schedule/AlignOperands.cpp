@@ -102,7 +102,7 @@ void Aligner::align(Operation *op) {
 }
 
 static void alignStep(ModuleOp module, func::FuncOp step, const Mesh &mesh) {
-  Aligner aligner(targetTable(module).contraction.alignedBytes);
+  Aligner aligner(targetTable(module).gemmBytes());
   for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
     if (op.hasAttr(kPadded))
       aligner.align(&op);
@@ -115,7 +115,7 @@ namespace {
 struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (targetTable(module).contraction.alignedBytes == 0)
+    if (targetTable(module).gemmBytes() == 0)
       return;
     FailureOr<PlannedModule> planned = PlannedModule::read(module);
     if (failed(planned))

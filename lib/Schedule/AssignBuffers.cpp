@@ -4,7 +4,6 @@
 #include "PersistentTable.h"
 #include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 
 using namespace mlir;
@@ -94,14 +93,14 @@ Value Placement::bufferFor(Value value, Operation *user) {
   MemRefType type = bufferType(tensor, *layouts.get(value));
   OpBuilder builder(user);
   auto op = BufferOp::create(builder, value.getLoc(), type, space, position);
-  op->setAttr(schedule::kValue,
+  op->setAttr(AutoparDialect::kValue,
               builder.getI64IntegerAttr(work.work.bufferOf(value)));
   return buffer = op;
 }
 
 /// Decides over which of the inputs that allow it results are written.
 void Placement::decideInPlace(KernelOp kernel) {
-  auto may = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto may = kernel->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kInPlace);
   if (!may)
     return;
   SmallVector<int64_t> inputs(may.asArrayRef());
@@ -110,9 +109,9 @@ void Placement::decideInPlace(KernelOp kernel) {
       input = -1;
   bool none = llvm::all_of(inputs, [](int64_t input) { return input < 0; });
   if (none)
-    kernel->removeAttr(schedule::kInPlace);
+    kernel->removeAttr(AutoparDialect::kInPlace);
   else
-    kernel->setAttr(schedule::kInPlace,
+    kernel->setAttr(AutoparDialect::kInPlace,
                     DenseI64ArrayAttr::get(kernel.getContext(), inputs));
 }
 
@@ -127,8 +126,8 @@ void Placement::rewriteKernel(KernelOp kernel) {
   auto placed = KernelOp::create(builder, kernel.getLoc(), TypeRange(), inputs,
                                  outputs, kernel.getLibraryAttr());
   placed->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
-  placed->removeDiscardableAttr(schedule::kLayouts);
-  placed->removeDiscardableAttr(schedule::kRowRank);
+  placed->removeDiscardableAttr(AutoparDialect::kLayouts);
+  placed->removeDiscardableAttr(AutoparDialect::kRowRank);
   placed.getBody().takeBody(kernel.getBody());
 }
 
@@ -140,7 +139,7 @@ void Placement::rewriteCommunication(Operation *op) {
     operands.push_back(bufferFor(result, op));
   OpBuilder builder(op);
   Operation *placed = cloneLocal(op, builder, operands, TypeRange());
-  placed->removeDiscardableAttr(schedule::kLayouts);
+  placed->removeDiscardableAttr(AutoparDialect::kLayouts);
 }
 
 /// Returns the attributes of an argument or a result, its local type and its
@@ -166,9 +165,9 @@ void Placement::describeSignature() {
     results.push_back(
         describe(func.getResultAttrDict(result.getOperandNumber()),
                  result.get().getType(), result.get()));
-  func->setAttr(schedule::kArguments, builder.getArrayAttr(arguments));
-  func->setAttr(schedule::kResults, builder.getArrayAttr(results));
-  func->setAttr(schedule::kArenaBytes,
+  func->setAttr(AutoparDialect::kArguments, builder.getArrayAttr(arguments));
+  func->setAttr(AutoparDialect::kResults, builder.getArrayAttr(results));
+  func->setAttr(AutoparDialect::kArenaBytes,
                 builder.getI64IntegerAttr(plan.arenaBytes));
 }
 
@@ -216,7 +215,7 @@ struct AssignBuffers : impl::AssignBuffersBase<AssignBuffers> {
     for (func::FuncOp func : setups)
       if (failed(Placement(func, persistent).run()))
         return signalPassFailure();
-    getOperation()->setAttr(schedule::kPersistent,
+    getOperation()->setAttr(AutoparDialect::kPersistent,
                             persistent.toAttribute(&getContext()));
   }
 };

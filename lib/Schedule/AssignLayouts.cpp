@@ -8,7 +8,6 @@
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <algorithm>
@@ -42,7 +41,7 @@ private:
   bool staysRowMajor(KernelOp kernel, Operation *root);
   void assign(Operation *op);
   void assignLibrary(KernelOp kernel, Operation *root);
-  void assignGemm(KernelOp kernel);
+  void assignInputs(KernelOp kernel);
   void assignLoops(KernelOp kernel);
   void keepRowsOutermost(KernelOp kernel);
   void assignCommunication(Operation *op);
@@ -207,11 +206,11 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
       kernel.getLibraryAttr().withMemory(/*channelsLast=*/true, /*packed=*/-1));
 }
 
-/// Gives the operands of a GEMM the layouts that readImages chooses; its
+/// Gives the operands of a library call the layouts that its root chooses; its
 /// results are row-major.
-void LayoutChoice::assignGemm(KernelOp kernel) {
-  SmallVector<Layout> wanted =
-      readImages(kernel, [&](Value value) { return layoutOf(value); });
+void LayoutChoice::assignInputs(KernelOp kernel) {
+  SmallVector<Layout> wanted = libraryRootOf(kernel).chooseInputLayouts(
+      kernel, [&](Value value) { return layoutOf(value); });
   for (auto [operand, layout] :
        llvm::zip_equal(kernel.getInputsMutable(), wanted))
     want(operand, layout);
@@ -220,7 +219,7 @@ void LayoutChoice::assignGemm(KernelOp kernel) {
 /// A kernel that reduces rows and then computes their elements goes row by row:
 /// what it reads has rows outermost, or is copied.
 void LayoutChoice::keepRowsOutermost(KernelOp kernel) {
-  auto rank = kernel->getAttrOfType<IntegerAttr>(schedule::kRowRank);
+  auto rank = kernel->getAttrOfType<IntegerAttr>(AutoparDialect::kRowRank);
   if (!rank)
     return;
   auto rowsOf = [&](Value value) {
@@ -287,7 +286,7 @@ bool LayoutChoice::runsAlong(Value output, Value input) {
 /// all of them run along the input, and a row is read before it is overwritten
 /// only if rows are outermost.
 bool LayoutChoice::mayOverwrite(KernelOp kernel, Value output, Value input) {
-  if (kernel->hasAttr(schedule::kRowRank))
+  if (kernel->hasAttr(AutoparDialect::kRowRank))
     return layoutOf(input).empty() &&
            llvm::all_of(kernel.getResults(),
                         [&](Value other) { return layoutOf(other).empty(); });
@@ -297,7 +296,8 @@ bool LayoutChoice::mayOverwrite(KernelOp kernel, Value output, Value input) {
 }
 
 void LayoutChoice::keepInPlace(KernelOp kernel) {
-  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto inPlace =
+      kernel->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kInPlace);
   if (!inPlace)
     return;
   SmallVector<int64_t> inputs(inPlace.asArrayRef());
@@ -306,9 +306,9 @@ void LayoutChoice::keepInPlace(KernelOp kernel) {
                                     kernel.getInputs()[input]))
       input = -1;
   if (llvm::all_of(inputs, [](int64_t input) { return input < 0; }))
-    kernel->removeAttr(schedule::kInPlace);
+    kernel->removeAttr(AutoparDialect::kInPlace);
   else
-    kernel->setAttr(schedule::kInPlace,
+    kernel->setAttr(AutoparDialect::kInPlace,
                     DenseI64ArrayAttr::get(func.getContext(), inputs));
 }
 
@@ -351,10 +351,8 @@ void LayoutChoice::assign(Operation *op) {
     assignLoops(kernel);
   else if (root && table.imagesChannelsLast && !staysRowMajor(kernel, root))
     assignLibrary(kernel, root);
-  else if (kernel.getLibrary()->getKind() == CallKind::Gemm)
-    assignGemm(kernel);
   else
-    rowMajorOperands(op);
+    assignInputs(kernel);
   keepInPlace(kernel);
 }
 

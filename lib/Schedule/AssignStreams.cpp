@@ -17,7 +17,6 @@
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include <map>
 #include <set>
@@ -218,8 +217,8 @@ template <typename EventOp>
 static void createEvent(OpBuilder &builder, Operation *at, int64_t event,
                         int64_t stream) {
   auto op = EventOp::create(builder, at->getLoc(), event, stream);
-  if (Attribute name = at->getAttr(schedule::kOp))
-    op->setAttr(schedule::kOp, name);
+  if (Attribute name = at->getAttr(AutoparDialect::kOp))
+    op->setAttr(AutoparDialect::kOp, name);
 }
 
 void EventWriter::record(int64_t point) {
@@ -270,7 +269,7 @@ static void assignStreams(func::FuncOp func) {
   Builder builder(func.getContext());
   for (Operation *op : ops)
     if (unsigned stream = streamOf(op))
-      op->setAttr(schedule::kStream, builder.getI64IntegerAttr(stream));
+      op->setAttr(AutoparDialect::kStream, builder.getI64IntegerAttr(stream));
   std::vector<Dependence> waits = Dependences(ops).run();
   EventWriter(ops, body.getTerminator(), waits).run();
 }
@@ -278,7 +277,7 @@ static void assignStreams(func::FuncOp func) {
 /// Returns whether the function is a setup. Its work stays on one stream,
 /// because it frees tensors after their last use.
 static bool givesSetupValues(func::FuncOp func) {
-  auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
+  auto results = func->getAttrOfType<ArrayAttr>(AutoparDialect::kResults);
   return results && llvm::any_of(results, [](Attribute result) {
            auto port = dyn_cast<PortAttr>(result);
            return port && isa_and_nonnull<SetupValueAttr>(port.getWhat());

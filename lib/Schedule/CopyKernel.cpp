@@ -1,7 +1,6 @@
 //===- CopyKernel.cpp - Kernels that Schedule adds ------------------------===//
 
 #include "CopyKernel.h"
-#include "autopar/Schedule/Names.h"
 
 using namespace mlir;
 
@@ -20,7 +19,7 @@ KernelOp createKernel(OpBuilder &builder, Location loc, TypeRange results,
 KernelOp createCopy(OpBuilder &builder, Value value) {
   KernelOp kernel =
       createKernel(builder, value.getLoc(), value.getType(), value);
-  kernel->setAttr(schedule::kOp, builder.getStringAttr("copy"));
+  kernel->setAttr(AutoparDialect::kOp, builder.getStringAttr("copy"));
   Block &body = kernel.getBody().front();
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(&body);
   YieldOp::create(bodyBuilder, value.getLoc(), body.getArguments());

@@ -5,7 +5,6 @@
 #include "autopar/Cost/KernelGroups.h"
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Dialect/LibraryCall.h"
 #include "autopar/Schedule/Passes.h"
 #include "autopar/Schedule/ReportName.h"
 #include "mlir/IR/IRMapping.h"
@@ -59,42 +58,34 @@ static ArrayAttr outputNames(OpBuilder &builder, const KernelGroup &group) {
 
 static void setFacts(OpBuilder &builder, KernelOp kernel,
                      const KernelGroup &group) {
-  kernel->setAttr(schedule::kOp,
+  kernel->setAttr(AutoparDialect::kOp,
                   builder.getStringAttr(schedule::reportName(group.root)));
   if (ArrayAttr names = outputNames(builder, group))
     kernel->setAttr(AutoparDialect::kNames, names);
   if (group.rowRank >= 0)
-    kernel->setAttr(schedule::kRowRank,
+    kernel->setAttr(AutoparDialect::kRowRank,
                     builder.getI64IntegerAttr(group.rowRank));
   if (group.inPlace.empty())
     return;
   SmallVector<int64_t> inputs(group.outputs.size(), -1);
   for (auto [output, input] : group.inPlace)
     inputs[output] = input;
-  kernel->setAttr(schedule::kInPlace, builder.getDenseI64ArrayAttr(inputs));
+  kernel->setAttr(AutoparDialect::kInPlace,
+                  builder.getDenseI64ArrayAttr(inputs));
 }
 
-/// Makes a group that was priced as a library call one; fails if that is not
-/// possible.
-static LogicalResult setLibrary(KernelOp kernel, GroupKind kind) {
-  if (kind == GroupKind::Loops)
-    return success();
-  FailureOr<LibraryCallAttr> call =
-      libraryCallOf(kernel.getBody().front(), [&] {
-        return kernel.emitError()
-               << "the group of '" << nodeName(kernel.getLoc())
-               << "' was priced as a library call, but ";
-      });
-  if (failed(call))
-    return failure();
-  kernel.setLibraryAttr(*call);
-  return success();
+/// The attribute of the call that the analysis of groups found.
+static LibraryCallAttr attributeOf(MLIRContext *context,
+                                   const GroupCall &call) {
+  return LibraryCallAttr::get(context, call.kind, call.operands,
+                              call.activation, /*channels_last=*/false,
+                              /*packed=*/-1);
 }
 
 /// Builds the group's kernel on the values that `outside` maps its inputs to,
 /// and maps its outputs to the kernel's results.
-static LogicalResult buildKernel(OpBuilder &builder, const KernelGroup &group,
-                                 IRMapping &outside) {
+static void buildKernel(OpBuilder &builder, const KernelGroup &group,
+                        IRMapping &outside) {
   SmallVector<Value> inputs;
   for (Value input : group.inputs)
     inputs.push_back(outside.lookupOrDefault(input));
@@ -113,10 +104,11 @@ static LogicalResult buildKernel(OpBuilder &builder, const KernelGroup &group,
     yielded.push_back(inside.lookup(output));
   YieldOp::create(bodyBuilder, kernel.getLoc(), yielded);
   outside.map(group.outputs, kernel.getResults());
-  return setLibrary(kernel, group.kind);
+  if (group.call)
+    kernel.setLibraryAttr(attributeOf(builder.getContext(), *group.call));
 }
 
-static LogicalResult formKernels(func::FuncOp func) {
+static void formKernels(func::FuncOp func) {
   copyResults(func);
   Block &body = func.getBody().front();
   KernelGroups groups = groupKernels(body);
@@ -131,15 +123,14 @@ static LogicalResult formKernels(func::FuncOp func) {
   IRMapping values;
   for (const WorkStep &step : groups.steps) {
     if (step.group >= 0) {
-      if (failed(buildKernel(builder, groups.groups[step.group], values)))
-        return failure();
+      buildKernel(builder, groups.groups[step.group], values);
       continue;
     }
     if (step.op == last)
       continue;
     Operation *copy = builder.clone(*step.op, values);
     if (loopRoleOf(step.op) != LoopRole::View && !isa<KernelOp>(step.op))
-      copy->setAttr(schedule::kOp,
+      copy->setAttr(AutoparDialect::kOp,
                     builder.getStringAttr(schedule::reportName(step.op)));
   }
   for (OpOperand &operand : last->getOpOperands())
@@ -147,15 +138,14 @@ static LogicalResult formKernels(func::FuncOp func) {
   for (Operation *op : llvm::drop_begin(llvm::reverse(old)))
     op->erase();
   copyStates(func);
-  return success();
 }
 
 namespace {
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isExternal() && failed(formKernels(func)))
-        return signalPassFailure();
+      if (!func.isExternal())
+        formKernels(func);
   }
 };
 } // namespace

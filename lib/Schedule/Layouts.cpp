@@ -3,7 +3,6 @@
 #include "Layouts.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/Names.h"
 
 using namespace mlir;
 
@@ -25,7 +24,7 @@ std::optional<Layout> ValueLayouts::get(Value value) {
       views[value] = *layout;
     return layout;
   }
-  auto layouts = op->getAttrOfType<ArrayAttr>(schedule::kLayouts);
+  auto layouts = op->getAttrOfType<ArrayAttr>(AutoparDialect::kLayouts);
   if (!layouts)
     return Layout();
   unsigned number = cast<OpResult>(value).getResultNumber();
@@ -42,9 +41,9 @@ void ValueLayouts::set(Operation *op, ArrayRef<Layout> layouts) {
     list.push_back(builder.getDenseI64ArrayAttr(canonical));
   }
   if (rowMajor)
-    op->removeAttr(schedule::kLayouts);
+    op->removeAttr(AutoparDialect::kLayouts);
   else
-    op->setAttr(schedule::kLayouts, builder.getArrayAttr(list));
+    op->setAttr(AutoparDialect::kLayouts, builder.getArrayAttr(list));
 }
 
 } // namespace autopar

@@ -5,7 +5,6 @@
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -120,7 +119,7 @@ void addCopy(OpBuilder &builder, KernelOp kernel, Value from, Value to) {
   auto copy = KernelOp::create(builder, kernel.getLoc(), TypeRange(), from, to,
                                LibraryCallAttr());
   copy->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
-  copy->removeAttr(schedule::kInPlace);
+  copy->removeAttr(AutoparDialect::kInPlace);
   auto type = cast<MemRefType>(from.getType());
   Block &body = copy.getBody().emplaceBlock();
   body.addArgument(

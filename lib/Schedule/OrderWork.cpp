@@ -2,7 +2,6 @@
 
 #include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 
 using namespace mlir;
@@ -67,7 +66,7 @@ static LogicalResult orderFunction(func::FuncOp func, int64_t &sequence) {
   for (unsigned id : orderWork(work.work.list)) {
     place(work.ops[id], end, placed);
     if (work.work.list.items[id].kind != WorkKind::Compute)
-      work.ops[id]->setAttr(schedule::kSequence,
+      work.ops[id]->setAttr(AutoparDialect::kSequence,
                             builder.getI64IntegerAttr(sequence++));
   }
   place(end, end, placed);

@@ -14,7 +14,8 @@ namespace autopar {
 #define GEN_PASS_DEF_PACKWEIGHTS
 #include "autopar/Schedule/Passes.h.inc"
 
-/// The constants that ops of `step` read other than as `b` of a library call.
+/// The constants that ops of `step` read other than as what a library call can
+/// read packed.
 static llvm::DenseSet<int64_t> readPlain(func::FuncOp step) {
   llvm::DenseSet<int64_t> plain;
   for (Operation &op : step.getBody().front()) {
@@ -22,7 +23,8 @@ static llvm::DenseSet<int64_t> readPlain(func::FuncOp step) {
     auto call = kernel ? kernel.getLibrary() : std::nullopt;
     for (auto [number, operand] : llvm::enumerate(op.getOperands()))
       if (std::optional<int64_t> index = constantIndex(operand);
-          index && !(call && call->getB() == static_cast<int64_t>(number)))
+          index &&
+          !(call && call->getPackable() == static_cast<int64_t>(number)))
         plain.insert(*index);
   }
   return plain;
@@ -34,12 +36,11 @@ static void packWeights(func::FuncOp step) {
   std::map<std::pair<int64_t, std::string>, int64_t> forms;
   for (auto kernel : step.getOps<KernelOp>()) {
     LibraryCallAttr call = kernel.getLibraryAttr();
-    if (!call || call.getKind() == CallKind::FilterGradient)
+    if (!call || call.getPackable() < 0)
       continue;
     std::optional<int64_t> index =
-        constantIndex(kernel.getInputs()[call.getB()]);
-    if (!index ||
-        !table.packs(groupKindOf(call.getKind()), plain.contains(*index)))
+        constantIndex(kernel.getInputs()[call.getPackable()]);
+    if (!index || !table.packs(call.getKind(), plain.contains(*index)))
       continue;
     auto [it, isNew] =
         forms.try_emplace({*index, packingOf(kernel)}, forms.size());

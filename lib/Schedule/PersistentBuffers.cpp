@@ -2,7 +2,6 @@
 
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/Dialect/FunctionAttributes.h"
-#include "autopar/Schedule/Names.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,7 +15,7 @@ static Attribute sourceOf(BufferOp buffer) {
     return {};
   auto function = buffer->getParentOfType<func::FuncOp>();
   auto table = function->getParentOfType<ModuleOp>()->getAttrOfType<ArrayAttr>(
-      schedule::kPersistent);
+      AutoparDialect::kPersistent);
   size_t number = stageOf(function), index = buffer.getPosition();
   if (!table || number >= table.size())
     return {};

@@ -3,7 +3,6 @@
 #include "ElementOrder.h"
 #include "Replay.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
@@ -118,7 +117,7 @@ static Place placeAt(BufferSpace space, int64_t position, Type type,
 
 static Place placeOf(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
-  auto value = buffer->getAttrOfType<IntegerAttr>(schedule::kValue);
+  auto value = buffer->getAttrOfType<IntegerAttr>(AutoparDialect::kValue);
   return placeAt(buffer.getSpace(), buffer.getPosition(), buffer.getType(),
                  value.getInt());
 }
@@ -183,9 +182,9 @@ LogicalResult Replay::checkElements(Operation *op, const Place &place) {
 }
 
 LogicalResult Replay::checkBuffer(BufferOp buffer) {
-  if (!buffer->hasAttr(schedule::kValue))
+  if (!buffer->hasAttr(AutoparDialect::kValue))
     return buffer.emitError()
-           << "does not say which value it holds: " << schedule::kValue
+           << "does not say which value it holds: " << AutoparDialect::kValue
            << " is missing";
   Place place = placeOf(buffer);
   if (buffer.getSpace() == BufferSpace::Persistent) {
@@ -195,7 +194,7 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
                             "may be packed: only inputs have parts");
   }
   int64_t bytes =
-      func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes).getInt();
+      func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes).getInt();
   if (place.begin < 0 || place.end > bytes || place.position % 64 != 0)
     return buffer.emitError()
            << "is stored at [" << place.begin << ", " << place.end
@@ -251,7 +250,7 @@ static bool overlap(const Place &a, const Place &b) {
 static int64_t inPlaceInput(Operation *op, unsigned index) {
   if (isa<AllReduceOp>(op))
     return 0;
-  auto inputs = op->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto inputs = op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kInPlace);
   return inputs && isa<KernelOp>(op) ? inputs[index] : -1;
 }
 
@@ -326,7 +325,7 @@ static PortAttr entryOf(func::FuncOp func, StringRef name, size_t index) {
 
 bool Replay::isGradient(size_t result) {
   return isa_and_nonnull<GradientAttr>(
-      entryOf(func, schedule::kResults, result).getWhat());
+      entryOf(func, AutoparDialect::kResults, result).getWhat());
 }
 
 /// Notes the contents of memory at the start, and the places that the function
@@ -338,7 +337,7 @@ void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
     else
       arena.write(place.begin, place.end, place.value, func);
     if (isa_and_nonnull<StateAttr>(
-            entryOf(func, schedule::kArguments, index).getWhat()))
+            entryOf(func, AutoparDialect::kArguments, index).getWhat()))
       states[place.begin] = {place.value, place.value};
   }
   for (auto [index, place] : llvm::enumerate(results)) {
@@ -354,12 +353,13 @@ void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
 }
 
 LogicalResult Replay::run() {
-  FailureOr<SmallVector<Place>> arguments = signature(schedule::kArguments);
-  FailureOr<SmallVector<Place>> results = signature(schedule::kResults);
+  FailureOr<SmallVector<Place>> arguments =
+      signature(AutoparDialect::kArguments);
+  FailureOr<SmallVector<Place>> results = signature(AutoparDialect::kResults);
   if (failed(arguments) || failed(results))
     return failure();
-  if (!func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
-    return func.emitError() << "has no " << schedule::kArenaBytes;
+  if (!func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes))
+    return func.emitError() << "has no " << AutoparDialect::kArenaBytes;
   noteSignature(*arguments, *results);
 
   Block &body = func.getBody().front();

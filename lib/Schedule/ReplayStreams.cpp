@@ -4,7 +4,6 @@
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 #include <map>
 
 using namespace mlir;
@@ -185,7 +184,7 @@ LogicalResult StreamReplay::checkCommunication(Operation *op, int64_t stream) {
 
 LogicalResult StreamReplay::work(Operation *op) {
   FailureOr<int64_t> stream =
-      streamOf(op, op->getAttrOfType<IntegerAttr>(schedule::kStream));
+      streamOf(op, op->getAttrOfType<IntegerAttr>(AutoparDialect::kStream));
   if (failed(stream) || failed(checkStream(op, *stream)))
     return failure();
   if (clocks[*stream][0] == 0)

@@ -2,7 +2,6 @@
 
 #include "ScheduledWork.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 
 using namespace mlir;
 
@@ -10,7 +9,8 @@ namespace autopar {
 
 static void addKernel(FunctionWork &work, KernelOp kernel) {
   WorkItem &item = work.add(kernel.getInputs(), kernel.getResults());
-  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto inPlace =
+      kernel->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kInPlace);
   if (!inPlace)
     return;
   for (auto [output, input] : llvm::enumerate(inPlace.asArrayRef()))

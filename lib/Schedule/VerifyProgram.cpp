@@ -11,7 +11,6 @@
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/Precision.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -64,7 +63,8 @@ LogicalResult Program::verifyModule() {
            << "has " << meshes.size() << " meshes; a program has one";
   mesh = meshes.front().getMesh().toMesh();
   for (auto [name, words] :
-       {std::pair(kTarget, ArrayRef(kTargets)), {kPrecision, kPrecisions}}) {
+       {std::pair(AutoparDialect::kTarget, ArrayRef(kTargets)),
+        {kPrecision, kPrecisions}}) {
     Attribute attribute = module->getAttr(name);
     auto word = dyn_cast_or_null<StringAttr>(attribute);
     if (attribute && !(word && llvm::is_contained(words, word.getValue())))
@@ -130,24 +130,25 @@ FailureOr<Held> Program::read(Operation *at, Attribute attribute,
 
 LogicalResult Program::readTable() {
   table.resize(steps.size());
-  Attribute attribute = module->getAttr(schedule::kPersistent);
+  Attribute attribute = module->getAttr(AutoparDialect::kPersistent);
   auto stages = dyn_cast_or_null<ArrayAttr>(attribute);
   if ((attribute && !stages) || (stages && stages.size() > steps.size()))
-    return module.emitError()
-           << schedule::kPersistent << " must be an array of a list per stage";
+    return module.emitError() << AutoparDialect::kPersistent
+                              << " must be an array of a list per stage";
   for (auto [rows, list] : llvm::zip_first(
            stages ? stages.getValue() : ArrayRef<Attribute>(), table)) {
     if (!isa<ArrayAttr>(rows))
-      return module.emitError() << schedule::kPersistent
+      return module.emitError() << AutoparDialect::kPersistent
                                 << " must be an array of a list per stage";
     for (Attribute attribute : cast<ArrayAttr>(rows)) {
-      auto row = read<PersistentAttr>(module, attribute, schedule::kPersistent);
+      auto row =
+          read<PersistentAttr>(module, attribute, AutoparDialect::kPersistent);
       if (failed(row))
         return failure();
       if (isa<InputAttr>(row->getWhat()) &&
           !targetTable(module).readsHeldInputs)
         return module.emitError()
-               << schedule::kPersistent
+               << AutoparDialect::kPersistent
                << ": the target reads no input where the host holds it";
       list.push_back(*row);
     }
@@ -292,8 +293,8 @@ LogicalResult Program::verifyStage(int64_t stage) {
   for (func::FuncOp func : {setups[stage], steps[stage]}) {
     if (!func)
       continue;
-    auto arguments = list(func, schedule::kArguments);
-    auto results = list(func, schedule::kResults);
+    auto arguments = list(func, AutoparDialect::kArguments);
+    auto results = list(func, AutoparDialect::kResults);
     if (failed(arguments) || failed(results))
       return failure();
     for (PortAttr port : *arguments)

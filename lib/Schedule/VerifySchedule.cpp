@@ -5,7 +5,6 @@
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/KernelFacts.h"
 #include "autopar/Dialect/LibraryCall.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/shared_memory.h"
@@ -48,15 +47,15 @@ static LogicalResult checkForm(func::FuncOp func) {
 /// formed.
 static LogicalResult checkAttributes(func::FuncOp func) {
   for (Operation &op : func.getBody().front()) {
-    for (StringRef name :
-         {schedule::kValue, schedule::kStream, schedule::kSequence})
+    for (StringRef name : {AutoparDialect::kValue, AutoparDialect::kStream,
+                           AutoparDialect::kSequence})
       if (Attribute number = op.getAttr(name);
           number && !isa<IntegerAttr>(number))
         return op.emitError() << name << " must be an integer";
-    if (Attribute name = op.getAttr(schedule::kOp);
+    if (Attribute name = op.getAttr(AutoparDialect::kOp);
         name && !isa<StringAttr>(name))
-      return op.emitError() << schedule::kOp << " must be a string";
-    Attribute inPlace = op.getAttr(schedule::kInPlace);
+      return op.emitError() << AutoparDialect::kOp << " must be a string";
+    Attribute inPlace = op.getAttr(AutoparDialect::kInPlace);
     if (!inPlace)
       continue;
     auto kernel = dyn_cast<KernelOp>(op);
@@ -67,7 +66,7 @@ static LogicalResult checkAttributes(func::FuncOp func) {
         llvm::any_of(inputs.asArrayRef(), [&](int64_t input) {
           return input < -1 || input >= count;
         }))
-      return op.emitError() << schedule::kInPlace
+      return op.emitError() << AutoparDialect::kInPlace
                             << " must be, on a kernel, an input or -1 for each "
                                "output";
   }
@@ -97,9 +96,11 @@ static LogicalResult checkCollectives(func::FuncOp func) {
 /// Checks that a call is stored over no input but the addend, and only if the
 /// library allows it.
 static LogicalResult checkInPlace(KernelOp kernel, const LibraryCalls &calls) {
-  auto inPlace = kernel->getAttrOfType<DenseI64ArrayAttr>(schedule::kInPlace);
+  auto inPlace =
+      kernel->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kInPlace);
   int64_t input = inPlace ? inPlace[0] : -1;
-  if (input < 0 || (calls.inPlace && input == kernel.getLibrary()->getAddend()))
+  int64_t addend = kernel.getLibrary()->getOperand(kAddendRole);
+  if (input < 0 || (calls.inPlace && input == addend))
     return success();
   return kernel.emitError() << "is a library call whose result is stored over "
                             << "input " << input << ", which the library may "
@@ -114,7 +115,7 @@ static LogicalResult checkPacked(KernelOp kernel, func::FuncOp function,
   if (call.getPacked() < 0)
     return success();
   std::optional<int64_t> constant =
-      constantIndex(kernel.getInputs()[call.getB()]);
+      constantIndex(kernel.getInputs()[call.getPackable()]);
   if (!constant || !isStep(function))
     return kernel.emitError("reads what @setup cannot pack: only constants "
                             "that a step reads are packed");
@@ -131,47 +132,44 @@ static bool isCallable(KernelOp kernel, const TargetTable &table) {
                       [&](Operation &op) { return callOf(&op, table); });
 }
 
+/// Checks that the target's library has the call.
+static LogicalResult checkCall(KernelOp kernel, const TargetTable &table) {
+  LibraryCallAttr call = *kernel.getLibrary();
+  const LibraryCalls *calls = table.calls(call.getKind());
+  if (!calls)
+    return kernel.emitError()
+           << "is the call " << call << ", which the target's library has not";
+  Type type = getElementTypeOrSelf(kernel.getOutputs()[0].getType());
+  if (!calls->take(type))
+    return kernel.emitError()
+           << "is a library call on " << type
+           << ", a type that the target's library does not compute";
+  if (failed(checkInPlace(kernel, *calls)))
+    return failure();
+  if (!calls->take(call.getEpilogue()) ||
+      (call.getActivation() != Activation::None &&
+       !calls->take(call.getActivation())))
+    return kernel.emitError()
+           << "is the call " << call
+           << ", whose epilogue the target's library does not apply";
+  return success();
+}
+
 /// Checks that the target's libraries have the calls, and that no op which they
 /// have is loops.
 static LogicalResult checkCalls(func::FuncOp func) {
   const TargetTable &table = targetTable(func);
   std::map<int64_t, std::string> forms;
   for (auto kernel : func.getOps<KernelOp>()) {
-    LibraryCallAttr call = kernel.getLibraryAttr();
-    if (!call) {
+    if (!kernel.getLibrary()) {
       if (isCallable(kernel, table))
         return kernel.emitError("has loops for what the target's library "
                                 "computes; run autopar-form-kernels");
       continue;
     }
-    bool isGemm = call.getKind() == CallKind::Gemm;
-    const LibraryCalls &calls = table.calls(groupKindOf(call.getKind()));
-    if (call.getKind() == CallKind::FilterGradient && !calls.filterGradients)
-      return kernel.emitError() << "is the call " << call
-                                << ", which the target's library has not";
-    SmallVector<EpilogueStep> steps;
-    if (call.getBias() >= 0)
-      steps.push_back(EpilogueStep::Bias);
-    if (!isGemm && call.getAddend() >= 0)
-      steps.push_back(EpilogueStep::Addend);
-    if (call.getActivation() != Activation::None)
-      steps.push_back(EpilogueStep::Activation);
-    if (isGemm && call.getAddend() >= 0)
-      steps.push_back(EpilogueStep::Addend);
-    Type type = getElementTypeOrSelf(kernel.getOutputs()[0].getType());
-    if (failed(checkPacked(kernel, func, forms)))
+    if (failed(checkPacked(kernel, func, forms)) ||
+        failed(checkCall(kernel, table)))
       return failure();
-    if (!calls.take(type))
-      return kernel.emitError()
-             << "is a library call on " << type
-             << ", a type that the target's library does not compute";
-    if (failed(checkInPlace(kernel, calls)))
-      return failure();
-    if (!calls.take(steps) || (call.getActivation() != Activation::None &&
-                               !calls.take(call.getActivation())))
-      return kernel.emitError()
-             << "is the call " << call
-             << ", whose epilogue the target's library does not apply";
   }
   if (!forms.empty() && (forms.begin()->first != 0 ||
                          forms.rbegin()->first + 1 != int64_t(forms.size())))
@@ -184,9 +182,9 @@ static LogicalResult checkSequence(func::FuncOp func, int64_t &last) {
   for (Operation &op : func.getBody().front()) {
     if (!isCommunication(&op))
       continue;
-    auto sequence = op.getAttrOfType<IntegerAttr>(schedule::kSequence);
+    auto sequence = op.getAttrOfType<IntegerAttr>(AutoparDialect::kSequence);
     if (!sequence)
-      return op.emitError() << "has no " << schedule::kSequence
+      return op.emitError() << "has no " << AutoparDialect::kSequence
                             << "; run autopar-order-work first";
     if (sequence.getInt() <= last)
       return op.emitError() << "has number " << sequence.getInt()

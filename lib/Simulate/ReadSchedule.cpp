@@ -133,7 +133,8 @@ void StageReader::touch(Operation &op, size_t activity) {
   for (Value operand : op.getOperands()) {
     auto buffer = operand.getDefiningOp<BufferOp>();
     auto number =
-        buffer ? buffer->getAttrOfType<IntegerAttr>(schedule::kValue) : nullptr;
+        buffer ? buffer->getAttrOfType<IntegerAttr>(AutoparDialect::kValue)
+               : nullptr;
     if (!number || buffer.getSpace() != BufferSpace::Arena)
       continue;
     int64_t begin = buffer.getPosition();
@@ -149,7 +150,7 @@ void StageReader::touch(Operation &op, size_t activity) {
 /// The buffers of results live until the step ends. A gradient is read when it
 /// is made, and its buffer is free after its last reader.
 void StageReader::holdResults(func::FuncOp func, const StageProgram &stage) {
-  auto results = func->getAttrOfType<ArrayAttr>(schedule::kResults);
+  auto results = func->getAttrOfType<ArrayAttr>(AutoparDialect::kResults);
   if (!results || stage.activities.empty())
     return;
   for (auto result : results.getAsRange<PortAttr>())
@@ -207,10 +208,10 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (isa<BufferOp, func::ReturnOp>(op))
     return success();
   Activity activity;
-  auto name = op.getAttrOfType<StringAttr>(schedule::kOp);
+  auto name = op.getAttrOfType<StringAttr>(AutoparDialect::kOp);
   activity.name =
       name && !name.empty() ? name.str() : schedule::reportName(&op).str();
-  if (auto stream = op.getAttrOfType<IntegerAttr>(schedule::kStream))
+  if (auto stream = op.getAttrOfType<IntegerAttr>(AutoparDialect::kStream))
     activity.stream = stream.getInt();
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     activity.seconds = kernelSeconds(place.slowest(), workOf(kernel, tf32));
@@ -258,7 +259,8 @@ LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
       return failure();
   holdResults(func, stage);
   addMemory(stage);
-  if (auto arena = func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes))
+  if (auto arena =
+          func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes))
     stage.arenaBytes = arena.getInt();
   stage.weightBytes = persistentBytes(func);
   return success();

@@ -55,9 +55,10 @@ LogicalResult LossInputs::checkLabelsName(StringRef name) {
     return fail() << "the labels' array is called '" << name << "', and so is "
                   << what << "; name another array in the recipe's 'labels'";
   };
-  if (auto fixed = module->getAttrOfType<ArrayAttr>(kFixedInputs))
-    for (auto input : fixed.getAsRange<DictionaryAttr>())
-      if (input.getAs<StringAttr>("name").getValue() == name)
+  if (auto fixed =
+          module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs))
+    for (auto input : fixed.getAsRange<FixedInputAttr>())
+      if (input.getName().getValue() == name)
         return clash("an input that --bind gave a value");
   if (BlockArgument argument = step.state(name, StateRole::Model))
     if (!isa<ParameterAttr>(
@@ -134,23 +135,19 @@ void LossInputs::boundLabels(int64_t classes) {
   std::string text = "labels are classes, 0 to " + std::to_string(classes - 1);
   text += row.ignores ? ", or -100 where none is"
                       : "; " + row.ignoring.str() + " leaves out -100";
-  NamedAttrList bound;
-  bound.append(
-      "input",
-      cast<InputAttr>(step.source(cast<BlockArgument>(labels))).getName());
-  bound.append("text", builder.getStringAttr(text));
-  bound.append("size", builder.getI64IntegerAttr(classes));
-  if (row.ignores)
-    bound.append("ignored", builder.getI64IntegerAttr(kIgnoredLabel));
-  bound.append("shape", builder.getDenseI64ArrayAttr(shape));
-  bound.append("starts", builder.getDenseI64ArrayAttr(
-                             SmallVector<int64_t>(shape.size(), 0)));
-  bound.append("sizes", builder.getDenseI64ArrayAttr(shape));
-  auto bounds = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  auto input = cast<InputAttr>(step.source(cast<BlockArgument>(labels)));
+  auto sizes = builder.getDenseI64ArrayAttr(shape);
+  auto starts =
+      builder.getDenseI64ArrayAttr(SmallVector<int64_t>(shape.size(), 0));
+  auto bounds = module->getAttrOfType<ArrayAttr>(AutoparDialect::kIndexBounds);
   SmallVector<Attribute> all(bounds ? bounds.getValue()
                                     : ArrayRef<Attribute>());
-  all.push_back(bound.getDictionary(module.getContext()));
-  module->setAttr(kIndexBounds, builder.getArrayAttr(all));
+  all.push_back(IndexBoundAttr::get(
+      module.getContext(), input.getName(), /*table=*/StringAttr(),
+      /*dim=*/IntegerAttr(), builder.getStringAttr(text), classes,
+      row.ignores ? builder.getI64IntegerAttr(kIgnoredLabel) : IntegerAttr(),
+      sizes, starts, sizes));
+  module->setAttr(AutoparDialect::kIndexBounds, builder.getArrayAttr(all));
 }
 
 LogicalResult LossInputs::find() {

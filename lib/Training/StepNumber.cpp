@@ -69,15 +69,12 @@ ArrayAttr rangesOf(const Recipe &recipe, MLIRContext *context) {
   SmallVector<Attribute> ranges;
   for (const RunTimeNumber &number : recipe.atRunTime) {
     const NumberRange &range = number.range;
-    NamedAttrList fields;
-    fields.append("name", builder.getStringAttr(number.name));
-    fields.append(range.isAboveLeast ? "above" : "least",
-                  builder.getF64FloatAttr(range.least));
-    if (!std::isinf(range.below))
-      fields.append("below", builder.getF64FloatAttr(range.below));
-    if (range.isInteger)
-      fields.append("integer", builder.getBoolAttr(true));
-    ranges.push_back(fields.getDictionary(context));
+    FloatAttr least = builder.getF64FloatAttr(range.least), none;
+    ranges.push_back(HyperparameterAttr::get(
+        context, builder.getStringAttr(number.name),
+        range.isAboveLeast ? none : least, range.isAboveLeast ? least : none,
+        std::isinf(range.below) ? none : builder.getF64FloatAttr(range.below),
+        range.isInteger));
   }
   return builder.getArrayAttr(ranges);
 }

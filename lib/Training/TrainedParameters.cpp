@@ -75,7 +75,8 @@ bool DefaultParameters::isTable(Operation *op) const {
 
 DefaultParameters::DefaultParameters(StepFunction &step)
     : step(step), told(step.function->getParentOfType<ModuleOp>()
-                           ->getAttrOfType<DictionaryAttr>(kModuleTensors)) {
+                           ->getAttrOfType<DictionaryAttr>(
+                               AutoparDialect::kModuleTensors)) {
   for (BlockArgument argument : step.body().getArguments()) {
     ParameterAttr parameter = parameterOf(step, argument);
     if (!parameter)

@@ -45,7 +45,7 @@ module attributes {autopar.target = "emulated", autopar.persistent = [[
   }
 }
 
-// CHECK: gpu.module @kernels attributes {autopar.kernels = [{access = array<i64: 3>, bytes = array<i64: 128>, name = "kernel_0_unary"
+// CHECK: gpu.module @kernels attributes {autopar.kernels = [#autopar.grid_kernel<name = "kernel_0_unary", threads = {{[0-9]+}}, shared_bytes = 0, scalars = 0, bytes = [128], access = [3]>
 // CHECK: gpu.func @kernel_0_unary(
 // CHECK: gpu.func @kernel_1_unary(
 // CHECK-NOT: gpu.func

@@ -206,7 +206,8 @@ static void buildBuffers(PassManager &manager) {
 bool PropertyTest::runSchedule() {
   OwningOpRef<ModuleOp> scheduled = local->clone();
   StringRef target = random.chance(60) ? kTargetCpu : kTargetEmulated;
-  (*scheduled)->setAttr(kTarget, StringAttr::get(&context, target));
+  (*scheduled)
+      ->setAttr(AutoparDialect::kTarget, StringAttr::get(&context, target));
   for (auto build : {buildKernels, buildBuffers}) {
     PassManager manager(&context);
     build(manager);

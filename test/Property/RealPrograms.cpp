@@ -156,11 +156,11 @@ static llvm::Error compile(ModuleOp module, StringRef target, StringRef weights,
   if (llvm::Error error = runPhase(Phase::Schedule, module))
     return error;
   Builder builder(module.getContext());
-  module->setAttr(
-      kWeightFiles,
-      builder.getDictionaryAttr(builder.getNamedAttr(
-          "model.onnx", builder.getDictionaryAttr(builder.getNamedAttr(
-                            "name", builder.getStringAttr(weights))))));
+  Attribute file = WeightFileAttr::get(
+      module.getContext(), builder.getStringAttr("model.onnx"),
+      builder.getStringAttr(weights), /*size=*/IntegerAttr(),
+      /*structure=*/StringAttr(), /*content=*/StringAttr(), /*made=*/false);
+  module->setAttr(AutoparDialect::kWeightFiles, builder.getArrayAttr(file));
   if (llvm::Error error = runPhase(Phase::Lower, module))
     return error;
   auto shared = compileProgram(module, target);
@@ -205,7 +205,8 @@ run(func::FuncOp step, interpreter::Provider provide, StringRef folder,
 }
 
 static void setTarget(ModuleOp module, StringRef target) {
-  module->setAttr(kTarget, StringAttr::get(module.getContext(), target));
+  module->setAttr(AutoparDialect::kTarget,
+                  StringAttr::get(module.getContext(), target));
 }
 
 llvm::Expected<std::vector<NamedTensor>>

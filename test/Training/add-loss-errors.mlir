@@ -21,7 +21,7 @@ module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", labels 
 
 // -----
 // expected-error @+1 {{recipe: loss mse_mean: the labels' array is called 'rate', and so is an input that --bind gave a value; name another array in the recipe's 'labels'}}
-module attributes {autopar.fixed_inputs = [{name = "rate", text = "2", value = dense<2.0> : tensor<f32>}],
+module attributes {autopar.fixed_inputs = [#autopar.fixed_input<name = "rate", text = "2", value = dense<2.0> : tensor<f32>>],
                    autopar.recipe = #training.recipe<{loss = "mse_mean", labels = "rate", optimizer = {kind = "sgd"}}>} {
   func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (tensor<3xf32> {autopar.result = #autopar.output<"y">}) {
     return %x : tensor<3xf32>

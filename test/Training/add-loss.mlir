@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --split-input-file --autopar-add-loss | FileCheck %s
 
 // Labels become an input; what a label chooses is a select, so that it splits, and is summed by row first. A label that is no class ends the run before it begins.
-// CHECK: module attributes {autopar.index_bounds = [{input = "labels", shape = array<i64: 6>, size = 5 : i64, sizes = array<i64: 6>, starts = array<i64: 0>, text = "labels are classes, 0 to 4; masked_softmax_cross_entropy_mean leaves out -100"}]
+// CHECK: module attributes {autopar.index_bounds = [#autopar.index_bound<input = "labels", text = "labels are classes, 0 to 4; masked_softmax_cross_entropy_mean leaves out -100", size = 5, shape = [6], starts = [0], sizes = [6]>]
 // CHECK: func.func @step(%[[X:.*]]: tensor<6x5xf32> {autopar.source = #autopar.input<"x">}, %[[T:.*]]: tensor<6xi64> {autopar.source = #autopar.input<"labels">})
 // CHECK-SAME: -> (tensor<f32> {autopar.result = #autopar.output<"loss", role = loss>})
 // CHECK: %[[LOG:.*]] = autopar.softmax %[[X]] dim = 1 log
@@ -61,7 +61,7 @@ func.func @step(%x: tensor<3xf32> {autopar.source = #autopar.input<"x">}) -> (te
 
 // -----
 // Labels of a narrow type hold neither all classes nor -100: they are widened first. Those of -100 are none.
-// CHECK: autopar.index_bounds = [{ignored = -100 : i64, input = "labels", {{.*}}, text = "labels are classes, 0 to 999, or -100 where none is"}]
+// CHECK: autopar.index_bounds = [#autopar.index_bound<input = "labels", text = "labels are classes, 0 to 999, or -100 where none is", size = 1000, ignored = -100 : i64, {{.*}}>]
 // CHECK: %[[WIDE:.*]] = autopar.convert %arg1 : tensor<2xui8> -> tensor<2xi64>
 // CHECK: autopar.iota dim = 1 : () -> tensor<2x1000xi64>
 module attributes {autopar.recipe = #training.recipe<{loss = "masked_cross_entropy_mean", optimizer = {kind = "sgd"}}>} {

@@ -1,7 +1,7 @@
 // RUN: autopar-opt %s --split-input-file --autopar-add-optimizer --canonicalize --cse | FileCheck %s
 
 // What is set at run time is a scalar state that stays as it is. A decay and a momentum that begin as 0 are there; without momentum the buffer stays.
-// CHECK: autopar.hyperparameters = [{least = 0.000000e+00 : f64, name = "lr"}, {least = 0.000000e+00 : f64, name = "momentum"}, {least = 0.000000e+00 : f64, name = "weight_decay"}]
+// CHECK: autopar.hyperparameters = [#autopar.hyperparameter<name = "lr", least = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "momentum", least = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "weight_decay", least = 0.000000e+00 : f64>]
 // CHECK: func.func @step(%[[X:.*]]: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<3xf32> {autopar.source = #autopar.state<"w",
 // CHECK-SAME: %[[LR:[^:]*]]: tensor<f64> {autopar.source = #autopar.state<"lr", 1.250000e-01 : f64, role = hyperparameter>}
 // CHECK-SAME: %[[DECAY:[^:]*]]: tensor<f64> {autopar.source = #autopar.state<"weight_decay", 0.000000e+00 : f64, role = hyperparameter>}
@@ -31,7 +31,7 @@ module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimiz
 
 // -----
 // A group has what it names; what it does not say itself is the optimizer's; what it says is its own for good.
-// CHECK: autopar.hyperparameters = [{below = 1.000000e+00 : f64, least = 0.000000e+00 : f64, name = "betas[0]"}, {below = 1.000000e+00 : f64, least = 0.000000e+00 : f64, name = "betas[1]"}, {least = 0.000000e+00 : f64, name = "weight_decay"}, {least = 0.000000e+00 : f64, name = "groups[0].lr"}]
+// CHECK: autopar.hyperparameters = [#autopar.hyperparameter<name = "betas[0]", least = 0.000000e+00 : f64, below = 1.000000e+00 : f64>, #autopar.hyperparameter<name = "betas[1]", least = 0.000000e+00 : f64, below = 1.000000e+00 : f64>, #autopar.hyperparameter<name = "weight_decay", least = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "groups[0].lr", least = 0.000000e+00 : f64>]
 // CHECK-NOT: name = "lr"
 // CHECK: #autopar.state<"weight_decay", 1.000000e-02 : f64, role = hyperparameter>
 // CHECK-SAME: %[[BETA1:[^ :]*]]: tensor<f64> {autopar.source = #autopar.state<"betas[0]", 9.000000e-01 : f64, role = hyperparameter>}
@@ -52,7 +52,7 @@ module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimiz
 
 // -----
 // Clips, the average and the schedule, whose warm-up may begin as none.
-// CHECK: {above = 0.000000e+00 : f64, name = "clip_global_norm"}, {below = 1.000000e+00 : f64, least = 0.000000e+00 : f64, name = "average"}, {integer = true, least = 0.000000e+00 : f64, name = "warmup_steps"}, {integer = true, least = 1.000000e+00 : f64, name = "steps"}
+// CHECK: #autopar.hyperparameter<name = "clip_global_norm", above = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "average", least = 0.000000e+00 : f64, below = 1.000000e+00 : f64>, {integer = true, least = 0.000000e+00 : f64, name = "warmup_steps"}, {integer = true, least = 1.000000e+00 : f64, name = "steps"}
 // CHECK: func.func @step(
 // CHECK-SAME: %[[WARM:[^ :]*]]: tensor<f64> {autopar.source = #autopar.state<"warmup_steps", 0.000000e+00 : f64, role = hyperparameter>}
 // CHECK-SAME: %[[ALL:[^ :]*]]: tensor<f64> {autopar.source = #autopar.state<"steps", 9.000000e+00 : f64, role = hyperparameter>}

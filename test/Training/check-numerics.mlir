@@ -2,7 +2,7 @@
 
 // Codes: 2 of a NaN, 1 of an infinity. What is moved has the code of what it is moved from; an op is the first whose code is above those
 // of its operands, an input or a parameter if it has a NaN.
-// CHECK: autopar.checks = [{message = "the first number that is not finite:", output = "numerics/first", places = [
+// CHECK: autopar.checks = [#autopar.check<output = "numerics/first", message = "the first number that is not finite:", places = [
 // CHECK-SAME: "Inf in input 'x', which node 'log' reads", "NaN in input 'x', which node 'log' reads",
 // CHECK-SAME: "Inf in parameter 'w', which node 'mul' reads", "NaN in parameter 'w', which node 'mul' reads",
 // CHECK-SAME: "Inf in node 'log' (unary)", "NaN in node 'log' (unary)",

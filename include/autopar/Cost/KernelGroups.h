@@ -4,9 +4,9 @@
 // Cost prices the groups, Schedule makes them kernels, Lowering emits each.
 //
 // Forms of a group
-//   Contraction   one einsum that is a GEMM by strides, and epilogue
-//   Convolution   one convolution, and epilogue
-//   Loops         a connected set of ops that share one space of iterations:
+//   library call  one op that the target's library computes (LibraryKinds.def),
+//                 and epilogue
+//   loops         a connected set of ops that share one space of iterations:
 //     - without reductions (rowRank < 0): every result has as many elements as
 //       the others; each is computed from its operands by index alone;
 //     - with row reductions: the space is [rows..., columns...], rowRank
@@ -33,14 +33,22 @@
 
 namespace autopar {
 
+/// The library call that a group is, as LibraryCallAttr has it.
+struct GroupCall {
+  CallKind kind;
+  /// For each role of the kind the group's input that has it, or -1.
+  llvm::SmallVector<int64_t, 4> operands;
+  Activation activation = Activation::None;
+};
+
 struct KernelGroup {
-  GroupKind kind = GroupKind::Loops;
+  std::optional<GroupCall> call; // none: loops
   /// The ops in program order: those that only this group computes, and the
   /// cheap ops and reshapes that it repeats.
   llvm::SmallVector<mlir::Operation *> ops;
   llvm::SmallVector<mlir::Value> inputs;  // in order of first use
   llvm::SmallVector<mlir::Value> outputs; // in program order
-  int64_t rowRank = -1;                   // Loops with row reductions only
+  int64_t rowRank = -1;                   // loops with row reductions only
   /// The op that gives the group its name: the library op, the op with a loop
   /// nest of its own, the first reduction, or the last op.
   mlir::Operation *root = nullptr;
@@ -65,7 +73,7 @@ struct KernelGroups {
 
 /// The call by which the target's library computes `op`, whatever its sizes;
 /// nothing if it is loops.
-std::optional<GroupKind> callOf(mlir::Operation *op, const TargetTable &table);
+std::optional<CallKind> callOf(mlir::Operation *op, const TargetTable &table);
 
 /// Groups the ops of `body` as the module's target fuses them, in time near to
 /// linear. Ops whose results nobody needs are in no group. Only reads the IR

@@ -10,22 +10,14 @@
 #define AUTOPAR_COST_TARGETTABLE_H
 
 #include "autopar/Cost/WorkList.h"
-#include "autopar/Interfaces/Enums.h"
+#include "autopar/Interfaces/LibraryKinds.h"
 #include "mlir/IR/Operation.h"
+#include <map>
 
 namespace autopar {
 
-inline constexpr llvm::StringLiteral kTarget = "autopar.target";
-
-enum class GroupKind { Contraction, Convolution, Loops };
-/// The kind of the kernel group that becomes such a library call.
-inline GroupKind groupKindOf(CallKind kind) {
-  return kind == CallKind::Gemm ? GroupKind::Contraction
-                                : GroupKind::Convolution;
-}
-enum class EpilogueStep { Bias, Activation, Addend };
-
-/// The library calls of one kind: their epilogues, element types and layouts.
+/// What a target's library does in calls of one kind: their epilogues, element
+/// types and layouts.
 struct LibraryCalls {
   using Epilogue = llvm::SmallVector<EpilogueStep, 3>;
   /// Alternatives. Each is a list of steps in the order in which the library
@@ -40,12 +32,9 @@ struct LibraryCalls {
   /// so. A packed form beside it would hold it twice: an embedding that is also
   /// the vocabulary's matrix is most of some models.
   bool readsPlainConstants = false;
-  /// GEMMs on tensor cores are several times slower unless each row in memory
+  /// Calls on tensor cores are several times slower unless each row in memory
   /// is a multiple of so many bytes. 0: any length is as fast.
   int64_t alignedBytes = 0;
-  /// Convolutions: the library computes the gradients of f32 filters from
-  /// images as they are, without epilogues (CallKind::FilterGradient).
-  bool filterGradients = false;
 
   bool take(mlir::Type elementType) const;
   bool take(Activation activation) const;
@@ -54,7 +43,9 @@ struct LibraryCalls {
 };
 
 struct TargetTable {
-  LibraryCalls contraction, convolution;
+  /// The calls that its libraries have. Ops that are roots of other kinds alone
+  /// become loops.
+  std::map<CallKind, LibraryCalls> libraries;
   /// Convolutions are fastest on images with channels last.
   bool imagesChannelsLast = false;
   /// Inputs are read where the host holds them if a device's block is one piece
@@ -75,12 +66,21 @@ struct TargetTable {
   /// Returns whether a step's call of `kind` reads a constant in packed form.
   /// `isReadPlain` says that other work of the step reads the constant in its
   /// plain form.
-  bool packs(GroupKind kind, bool isReadPlain) const {
-    return !(isReadPlain && calls(kind).readsPlainConstants);
+  bool packs(CallKind kind, bool isReadPlain) const {
+    return !(isReadPlain && calls(kind)->readsPlainConstants);
   }
 
-  const LibraryCalls &calls(GroupKind kind) const {
-    return kind == GroupKind::Contraction ? contraction : convolution;
+  /// Returns the bytes of which the rows of GEMMs should be multiples; 0: any
+  /// length is as fast.
+  int64_t gemmBytes() const {
+    const LibraryCalls *gemm = calls(CallKind::Gemm);
+    return gemm ? gemm->alignedBytes : 0;
+  }
+
+  /// The calls of `kind`; null if the target's libraries have none.
+  const LibraryCalls *calls(CallKind kind) const {
+    auto found = libraries.find(kind);
+    return found == libraries.end() ? nullptr : &found->second;
   }
 };
 

@@ -283,7 +283,7 @@ def Autopar_ScatterOp : Autopar_LocalizedOp<"scatter", [], ["getFlops", "getPrec
 //===----------------------------------------------------------------------===//
 
 def Autopar_EinsumOp : Autopar_Op<"einsum",
-    [DeclareOpInterfaceMethods<LibraryOpInterface>], ["getFlops", "getPrecisionClass"]> {
+    [DeclareOpInterfaceMethods<LibraryOpInterface, ["chooseInputLayouts", "describePacking"]>], ["getFlops", "getPrecisionClass"]> {
   let summary = "sum of products: `autopar.einsum \"bmk,bkn->bmn\" %a, %b : ...`";
   let description = [{
     One letter per dimension; no letter twice in one operand. Letters of both

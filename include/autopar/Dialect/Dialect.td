@@ -35,6 +35,30 @@ def Autopar_Dialect : Dialect {
     | `autopar.global_type` | function argument, result | partition | type before the split |
     | `autopar.origin` | op | partition | number of the op of the whole program, then of the part of a composite; gone after the equality check |
     | `autopar.kept` | function | partition | name of the function that this is an untouched copy of; gone after the equality check |
+    | `autopar.target` | module | driver or plan | "cpu" (or none), "cuda", or "emulated" |
+    | `autopar.cpu` | module | driver | the CPU for which code is made (`--cpu`), a string; missing: this host's |
+    | `autopar.entry` | module | driver | the name of the entry (`--entry`) of which this is the program |
+    | `autopar.fixed_inputs` | module | import | `#autopar.fixed_input`s: inputs to which `--bind` gave a value |
+    | `autopar.checks` | module | import, check-numerics | `#autopar.check`s: results of @step that end a run |
+    | `autopar.index_bounds` | module | import, add-loss | `#autopar.index_bound`s: parts of inputs that hold indices |
+    | `autopar.known_tensors` | module | import | `#autopar.known_tensor`s: weights whose values the importer looked at |
+    | `autopar.module_tensors` | module | import | of a file that lists its module's parameters: whether each tensor of floats is trained if the recipe names none, as `{fc.weight = true}` |
+    | `autopar.state_outputs` | module | import | the model's outputs that are states in the next step, by the states' names: `{h = "h_next"}` |
+    | `autopar.hyperparameters` | module | training | `#autopar.hyperparameter`s: numbers that a run may set |
+    | `autopar.arguments`, `autopar.results` | function | schedule | `#autopar.port`s: what the function's arguments and results were |
+    | `autopar.arena_bytes` | function | schedule | bytes of the arena |
+    | `autopar.persistent` | module | schedule | per stage its `#autopar.persistent`s |
+    | `autopar.op` | kernel, communication | schedule | the ONNX node that reports name |
+    | `autopar.row_rank` | kernel | schedule | leading dimensions that are rows; gone after assign-buffers |
+    | `autopar.in_place` | kernel | schedule | per output the input that it may be stored over, or -1 |
+    | `autopar.layouts` | kernel, collective, recv | schedule | per result its dimensions as stored; gone after assign-buffers |
+    | `autopar.sequence` | communication | schedule | its place in the one global order |
+    | `autopar.stream` | kernel, communication | schedule | the stream that it runs on; missing: 0 |
+    | `autopar.value` | buffer | schedule | the number of the value that it holds |
+    | `autopar.weight_files` | module | lower | `#autopar.weight_file`s: the files that parameters name |
+    | `autopar.made_weights` | module | lower | `#autopar.made_weight`s: parameters that the compiler writes |
+    | `autopar.cpu_features` | module | lower | the CPU features that the code needs, strings |
+    | `autopar.kernels` | gpu.module | lower | `#autopar.grid_kernel`s: the kernels by number |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -58,6 +82,30 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kHyperparameters = "autopar.hyperparameters";
     static constexpr llvm::StringLiteral kStages = "autopar.stages";
     static constexpr llvm::StringLiteral kCheckNumerics = "autopar.check_numerics";
+    static constexpr llvm::StringLiteral kTarget = "autopar.target";
+    static constexpr llvm::StringLiteral kCpu = "autopar.cpu";
+    static constexpr llvm::StringLiteral kEntry = "autopar.entry";
+    static constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
+    static constexpr llvm::StringLiteral kChecks = "autopar.checks";
+    static constexpr llvm::StringLiteral kIndexBounds = "autopar.index_bounds";
+    static constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
+    static constexpr llvm::StringLiteral kModuleTensors = "autopar.module_tensors";
+    static constexpr llvm::StringLiteral kStateOutputs = "autopar.state_outputs";
+    static constexpr llvm::StringLiteral kArguments = "autopar.arguments";
+    static constexpr llvm::StringLiteral kResults = "autopar.results";
+    static constexpr llvm::StringLiteral kArenaBytes = "autopar.arena_bytes";
+    static constexpr llvm::StringLiteral kPersistent = "autopar.persistent";
+    static constexpr llvm::StringLiteral kOp = "autopar.op";
+    static constexpr llvm::StringLiteral kRowRank = "autopar.row_rank";
+    static constexpr llvm::StringLiteral kInPlace = "autopar.in_place";
+    static constexpr llvm::StringLiteral kLayouts = "autopar.layouts";
+    static constexpr llvm::StringLiteral kSequence = "autopar.sequence";
+    static constexpr llvm::StringLiteral kStream = "autopar.stream";
+    static constexpr llvm::StringLiteral kValue = "autopar.value";
+    static constexpr llvm::StringLiteral kWeightFiles = "autopar.weight_files";
+    static constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
+    static constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
+    static constexpr llvm::StringLiteral kKernels = "autopar.kernels";
     void registerAttributes();
   }];
 }
@@ -289,24 +337,35 @@ def Autopar_PortAttr : Autopar_HeldTensorAttr<"Port", "port",
 def Autopar_LibraryCallAttr : Autopar_Attr<"LibraryCall", "library_call"> {
   let summary = "the library call that a kernel is: `#autopar.library_call<gemm, a = 0, b = 1, bias = 2, activation = relu>`";
   let description = [{
-    Operands by their number among the kernel's inputs; -1: none. A GEMM is
-    `activation(a * b + bias) + addend`, a convolution of image `a` with filter
-    `b` is `activation(a * b + bias + addend)`. A filter gradient, of images `a`
-    and the gradient `b` of their convolution, is a convolution of both with batch
-    and channels exchanged, and has no epilogue. `bias` holds one value per column
-    or channel, `addend` one per element. Set by form-kernels, and verified
-    against the kernel's body ever after; Lowering emits it as it stands.
+    `kind` is a row of LibraryKinds.def. Operands are written by their role, as
+    their number among the kernel's inputs; a role that no operand has is absent,
+    and -1 in `operands`. A GEMM is `activation(a * b + bias) + addend`, a
+    convolution of image `a` with filter `b` is `activation(a * b + bias +
+    addend)`. A filter gradient, of images `a` and the gradient `b` of their
+    convolution, is a convolution of both with batch and channels exchanged, and
+    has no epilogue. `bias` holds one value per column or channel, `addend` one
+    per element. Set by form-kernels as the analysis of kernel groups decided it,
+    and verified against the kernel's body ever after; Lowering emits it as it
+    stands.
 
-    `channels_last`, of the last two: their images are stored so, else row-major;
-    set by assign-layouts. `packed`: the call reads `b` in a form of the library's
-    own that @setup makes of it, the stage's form of that number; set by pack-weights.
+    `channels_last`, of kinds that have images: their images are stored so, else
+    row-major; set by assign-layouts. `packed`: the call reads the operand that
+    its kind packs in a form of the library's own that @setup makes of it, the
+    stage's form of that number; set by pack-weights.
   }];
-  let parameters = (ins EnumParameter<Autopar_CallKind>:$kind, "int64_t":$a, "int64_t":$b,
-    DefaultValuedParameter<"int64_t", "-1">:$bias, DefaultValuedParameter<"int64_t", "-1">:$addend,
-    DefaultValuedParameter<EnumParameter<Autopar_Activation>.cppType, "::autopar::Activation::None">:$activation,
-    DefaultValuedParameter<"bool", "false">:$channels_last, DefaultValuedParameter<"int64_t", "-1">:$packed);
-  let assemblyFormat = "`<` $kind `,` struct($a, $b, $bias, $addend, $activation, $channels_last, $packed) `>`";
+  let parameters = (ins "::autopar::CallKind":$kind, ArrayRefParameter<"int64_t">:$operands, "::autopar::Activation":$activation,
+                        "bool":$channels_last, "int64_t":$packed);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// The number of the kernel's input that has `role`; -1 if none has.
+    int64_t getOperand(::llvm::StringRef role) const;
+    /// The input that may be packed: that of the kind's packed role; -1 if the
+    /// kind packs none.
+    int64_t getPackable() const;
+    bool has(::autopar::EpilogueStep step) const;
+    /// The steps of the call's epilogue, in the order of its kind.
+    ::llvm::SmallVector<::autopar::EpilogueStep, 3> getEpilogue() const;
     /// The same call with other `channels_last` and `packed`.
     LibraryCallAttr withMemory(bool channelsLast, int64_t packed) const;
   }];

@@ -8,15 +8,15 @@
 #ifndef AUTOPAR_DIALECT_LAYOUT_H
 #define AUTOPAR_DIALECT_LAYOUT_H
 
+#include "autopar/Interfaces/Interfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Operation.h"
 #include <optional>
 
 namespace autopar {
 
-/// The dimensions from the outermost in memory to the contiguous one: [0, 2, 3,
-/// 1] for images with channels last. An empty list means row-major.
-using Layout = llvm::SmallVector<int64_t, 4>;
+// A Layout (Interfaces.h) has the dimensions from the outermost in memory to
+// the contiguous one: [0, 2, 3, 1] for images with channels last. An empty list
+// means row-major.
 
 /// The order as a full list, also if it is row-major.
 Layout fullLayout(llvm::ArrayRef<int64_t> layout, size_t rank);

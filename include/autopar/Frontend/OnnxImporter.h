@@ -13,48 +13,15 @@
 
 namespace autopar {
 
-/// Attribute of the module: the inputs to which `--bind` gave a value, which
-/// are constants of the program: `[{name = "rate", text = "16000", value =
-/// dense<16000> : tensor<i64>}]`.
-inline constexpr llvm::StringLiteral kFixedInputs = "autopar.fixed_inputs";
-
 /// A value of at most this many elements is written as text in plan files and
 /// messages, and as bytes in the program. Larger values are written as their
 /// hash.
 inline constexpr int64_t kWrittenElements = 64;
 
-/// Attribute of the module: results of @step, one boolean each, that end a run
-/// if they are true: `[{output = "If_3/violated/0", message = "node 'If_3'
-/// ..."}]`. With `places = ["a NaN in ...", ...]` the result is an i32 that
-/// ends the run if it is above 0: the number, counted from 1, of the place that
-/// ends the message.
-inline constexpr llvm::StringLiteral kChecks = "autopar.checks";
-
-/// Attribute of the module: parts of inputs, given by `starts` and `sizes`,
-/// whose elements are indices of dimension `dim` of a tensor of the model. A
-/// run ends if one is outside of [-size, size): `[{input = "ids", table =
-/// "embedding.weight", dim = 0, size = 50, shape = [8, 2], starts = [0, 1],
-/// sizes = [8, 1]}]`. `shape` is the input's, without blocks of rows. The
-/// labels of a loss are classes from 0 on. They have a `text` that says so in
-/// place of table and dim, and `ignored` if there is a number that stands for
-/// no class.
-inline constexpr llvm::StringLiteral kIndexBounds = "autopar.index_bounds";
-
 /// Adds a check to the module; without `places` its result is a boolean.
 void addCheck(mlir::ModuleOp module, mlir::StringAttr output,
               const llvm::Twine &message,
               llvm::ArrayRef<std::string> places = {});
-
-/// Attribute of the module: the weights whose values the importer looked at, so
-/// that the program is right for these values only: `[{name = "scales", bytes =
-/// 16, content = "..."}]` with the hash of their bytes.
-inline constexpr llvm::StringLiteral kKnownTensors = "autopar.known_tensors";
-
-/// Attribute of the module: a file that lists its module's parameters says
-/// which tensors of floats are trained if the recipe names none, as `{fc.weight
-/// = true, positions = false}`. For tensors that are not listed the graph
-/// decides.
-inline constexpr llvm::StringLiteral kModuleTensors = "autopar.module_tensors";
 
 /// The keys of a recipe that the import of a model depends on.
 struct TrainingOptions {

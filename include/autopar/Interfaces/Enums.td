@@ -60,10 +60,6 @@ def Autopar_ComparePredicate : Autopar_Enum<"ComparePredicate", "comparison of t
 def Autopar_NormKind : Autopar_Enum<"NormKind", "what a norm subtracts and divides by", [
   I32EnumCase<"Layer", 0, "layer">, I32EnumCase<"Rms", 1, "rms">]>;
 
-def Autopar_CallKind : Autopar_Enum<"CallKind", "what a library computes in one call", [
-  I32EnumCase<"Gemm", 0, "gemm">, I32EnumCase<"Convolution", 1, "convolution">,
-  I32EnumCase<"FilterGradient", 2, "filter_gradient">]>;
-
 def Autopar_Activation : Autopar_Enum<"Activation", "function that a library applies to the elements of its result", [
   I32EnumCase<"None", 0, "none">, I32EnumCase<"Relu", 1, "relu">, I32EnumCase<"GeluErf", 2, "gelu_erf">,
   I32EnumCase<"GeluTanh", 3, "gelu_tanh">, I32EnumCase<"Tanh", 4, "tanh">, I32EnumCase<"Sigmoid", 5, "sigmoid">,

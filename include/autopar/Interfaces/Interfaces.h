@@ -3,6 +3,7 @@
 #ifndef AUTOPAR_INTERFACES_INTERFACES_H
 #define AUTOPAR_INTERFACES_INTERFACES_H
 
+#include "autopar/Interfaces/LibraryKinds.h"
 #include "autopar/Interfaces/Sharding.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -32,6 +33,11 @@ struct Localization {
 mlir::Operation *cloneLocal(mlir::Operation *op, mlir::OpBuilder &builder,
                             mlir::ValueRange operands,
                             mlir::TypeRange resultTypes);
+
+/// The order of a tensor's dimensions in memory (Dialect/Layout.h).
+using Layout = llvm::SmallVector<int64_t, 4>;
+/// The layout in which a value is stored.
+using LayoutOf = llvm::function_ref<Layout(mlir::Value)>;
 
 /// The way in which a loop nest computes an op.
 enum class LoopRole {

@@ -99,15 +99,40 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
 
 def LibraryOpInterface : OpInterface<"LibraryOpInterface"> {
   let cppNamespace = "::autopar";
-  let description = "An op that a library computes whole, with an epilogue: a GEMM, a convolution.";
+  let description = [{
+    An op that a library computes whole, with an epilogue: the root of a call of
+    a kind of LibraryKinds.def. `kernel` is the KernelOp of the call, in whose
+    body the op is.
+  }];
   let methods = [
-    InterfaceMethod<"Whether a library can compute it at all: its operands are matrices by strides, its image has 1 to 3 dimensions.",
-      "bool", "isLibraryCall">,
+    InterfaceMethod<[{
+        The kinds of calls that compute the op on its present types, the best one
+        first; a target takes the first one that its library has. Empty where no
+        library computes it: a contraction that is no matrix product by strides,
+        an image of more than 3 dimensions.
+      }], "::llvm::SmallVector<::autopar::CallKind, 2>", "getCallKinds">,
+    InterfaceMethod<[{
+        The values that a call of `kind` reads in the roles that each call of the
+        kind fills, in the order of the roles.
+      }], "::llvm::SmallVector<::mlir::Value, 2>", "getCallOperands", (ins "::autopar::CallKind":$kind)>,
     InterfaceMethod<[{
         Whether a tensor of `sizes` (none is 1), broadcast along dimensions `dims` of a tensor of
         `shape`, is a bias of the result: one value per column, or per channel.
       }], "bool", "takesBias",
-      (ins "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$dims, "::llvm::ArrayRef<int64_t>":$shape)>
+      (ins "::llvm::ArrayRef<int64_t>":$sizes, "::llvm::ArrayRef<int64_t>":$dims, "::llvm::ArrayRef<int64_t>":$shape)>,
+    InterfaceMethod<[{
+        The layouts in which `kernel`, whose operands are stored by `layoutOf`,
+        had best read its inputs. It may make the kernel read what is under
+        views. The default is row-major.
+      }], "::llvm::SmallVector<::autopar::Layout>", "chooseInputLayouts",
+      (ins "::mlir::Operation *":$kernel, "::autopar::LayoutOf":$layoutOf), "",
+      [{ return ::llvm::SmallVector<::autopar::Layout>(kernel->getNumOperands()); }]>,
+    InterfaceMethod<"Reports an error if the buffers of `kernel` are not stored in the order that its call states.",
+      "::llvm::LogicalResult", "verifyCallMemory", (ins "::mlir::Operation *":$kernel)>,
+    InterfaceMethod<[{
+        Of a kind whose packed form depends on the root alone: a text of what it
+        depends on, of which equal texts share a form.
+      }], "std::string", "describePacking", (ins "::mlir::Operation *":$kernel), "", [{ return ""; }]>
   ];
 }
 

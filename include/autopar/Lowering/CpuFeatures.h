@@ -10,10 +10,6 @@
 
 namespace autopar {
 
-/// Attribute of the module: the CPU for which code is made (`--cpu`); without
-/// it this host's.
-inline constexpr llvm::StringLiteral kCpu = "autopar.cpu";
-
 /// The x86 features of a CPU that the code will use, named as by
 /// hostCpuFeatures(). CPUs are called `x86-64-v3`, `skylake` and so on; "" is
 /// this host's. An error lists the CPUs that are known.

@@ -23,7 +23,8 @@ public:
 
   /// `executable` is its path, as it was asked for. With `isEmbedded` the
   /// weights are in it; otherwise they are in `<executable>.weights`, unless
-  /// the executable is no plain file. `placed` is a module's kMadeWeights: the
+  /// the executable is no plain file. `placed` is a module's
+  /// `autopar.made_weights`: the
   /// weights that were placed before.
   static llvm::Expected<MadeWeights> create(llvm::StringRef executable,
                                             bool isEmbedded,
@@ -51,7 +52,7 @@ public:
   bool isFile(llvm::StringRef other) const;
 
 private:
-  llvm::Error restore(mlir::Attribute piece);
+  llvm::Error restore(MadeWeightAttr piece);
 
   std::string home, beside;
   bool embedded = false;

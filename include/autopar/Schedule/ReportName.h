@@ -4,7 +4,6 @@
 #define AUTOPAR_SCHEDULE_REPORTNAME_H
 
 #include "autopar/Dialect/Dialect.h"
-#include "autopar/Schedule/Names.h"
 
 namespace autopar::schedule {
 
@@ -14,7 +13,7 @@ inline llvm::StringRef reportName(mlir::Operation *op) {
   llvm::StringRef node = nodeName(op->getLoc());
   if (!node.empty())
     return node;
-  auto name = op->getAttrOfType<mlir::StringAttr>(kOp);
+  auto name = op->getAttrOfType<mlir::StringAttr>(AutoparDialect::kOp);
   return name && !name.empty() ? name.getValue() : op->getName().stripDialect();
 }
 

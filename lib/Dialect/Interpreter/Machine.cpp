@@ -220,8 +220,8 @@ LogicalResult Machine::write(Operation *op, Value result, Value output,
 
 /// `op` has written all of `output`.
 LogicalResult Machine::keepEarly(Operation *op, Value output) {
-  auto number =
-      output.getDefiningOp()->getAttrOfType<IntegerAttr>("autopar.value");
+  auto number = output.getDefiningOp()->getAttrOfType<IntegerAttr>(
+      AutoparDialect::kValue);
   for (EarlyResult &result : early) {
     if (!number || number.getInt() != result.number)
       continue;

@@ -160,14 +160,14 @@ FailureOr<std::vector<Port>> Program::ports(func::FuncOp func, StringRef kind) {
       ports.push_back(std::move(*made));
     return LogicalResult(made);
   };
-  if (auto list =
-          func->getAttrOfType<ArrayAttr>(("autopar." + kind + "s").str())) {
+  bool arguments = kind == "argument";
+  if (auto list = func->getAttrOfType<ArrayAttr>(
+          arguments ? AutoparDialect::kArguments : AutoparDialect::kResults)) {
     for (auto attribute : list.getAsRange<PortAttr>())
       if (failed(add(portOf(func, attribute, kind, ports.size()))))
         return failure();
     return ports;
   }
-  bool arguments = kind == "argument";
   auto types = arguments ? func.getArgumentTypes() : func.getResultTypes();
   for (auto [i, type] : llvm::enumerate(types))
     if (failed(add(portOf(func,
@@ -237,7 +237,7 @@ FailureOr<Everywhere> Program::argument(func::FuncOp func, const Port &port,
 /// states are loaded once.
 LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
                                      int64_t number) {
-  auto arena = func->getAttrOfType<IntegerAttr>("autopar.arena_bytes");
+  auto arena = func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes);
   if (!arena)
     return success();
   bool first = stage.memory.empty();
@@ -245,10 +245,10 @@ LogicalResult Program::prepareMemory(func::FuncOp func, Stage &stage,
   for (Memory &memory : stage.memory)
     memory.renewArena(arena.getInt());
   machine.memory = std::move(stage.memory);
-  auto persistent = module->getAttrOfType<ArrayAttr>("autopar.persistent");
-  if (!first || !persistent || number >= int64_t(persistent.size()))
+  auto stages = module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
+  if (!first || !stages || number >= int64_t(stages.size()))
     return success();
-  auto tensors = cast<ArrayAttr>(persistent[number]);
+  auto tensors = cast<ArrayAttr>(stages[number]);
   for (auto [i, row] : llvm::enumerate(tensors.getAsRange<PersistentAttr>())) {
     FailureOr<Port> made =
         port(func, row.getWhat(), row.getType(), row.getGlobalType(),

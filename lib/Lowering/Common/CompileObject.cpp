@@ -85,7 +85,8 @@ static Expected<ProgramBytes> compilePart(const ProgramPart &part,
 }
 
 std::vector<std::string> cpuFeaturesOf(mlir::ModuleOp module) {
-  auto list = module->getAttrOfType<mlir::ArrayAttr>(kCpuFeatures);
+  auto list =
+      module->getAttrOfType<mlir::ArrayAttr>(AutoparDialect::kCpuFeatures);
   if (!list)
     return hostCpuFeatures();
   std::vector<std::string> features;

@@ -40,7 +40,7 @@ ProgramOp describeOp(Operation *op, StringRef kind) {
   row.kind = kind.str();
   for (Value operand : op->getOperands())
     row.bytes += bytesOf(operand.getType());
-  if (auto stream = op->getAttrOfType<IntegerAttr>(schedule::kStream))
+  if (auto stream = op->getAttrOfType<IntegerAttr>(AutoparDialect::kStream))
     row.stream = stream.getInt();
   return row;
 }

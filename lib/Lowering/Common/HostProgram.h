@@ -15,7 +15,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
 #include <set>
-#include <variant>
 #include <vector>
 
 namespace autopar {
@@ -52,8 +51,14 @@ struct ProgramChannel {
   int64_t fromStage = 0, toStage = 0, bytes = 0;
 };
 
-/// The description of a library call.
-using LibraryCall = std::variant<aprt_gemm_desc, aprt_conv_desc>;
+/// A library call as a program makes it.
+struct LibraryCall {
+  const abi::Function *compute, *pack;
+  std::vector<int64_t> words; // of the descriptor
+  /// The words that are the same where calls are alike: of slots only whether
+  /// there is one.
+  std::vector<int64_t> shape = {};
+};
 
 /// A constant matrix or filter that setup packs.
 struct PackedWeight {
@@ -86,14 +91,9 @@ public:
 
   /// Constant 64-bit words, once per contents.
   Typed<const int64_t *> words(llvm::ArrayRef<int64_t> values);
-  /// A constant descriptor. Its slot, if it has one, may differ where calls are
-  /// alike.
-  template <typename T> Typed<const T *> descriptor(const T &value) {
-    T shape = value;
-    if (value.slot >= 0)
-      shape.slot = 0;
-    return Typed<const T *>(
-        placeWords(abi::wordsOf(value), abi::wordsOf(shape)));
+  /// The constant descriptor of a library call.
+  HostArgument descriptor(const LibraryCall &call) {
+    return placeWords(call.words, call.shape);
   }
   /// Declares a runtime function at its first use.
   mlir::LLVM::LLVMFuncOp declare(const abi::Function &callee);
@@ -161,6 +161,13 @@ public:
   template <auto *callee, typename... Given> void call(Given... given) {
     static_assert(abi::SignatureOf<callee>::returnsStatus);
     calls.push_back(makeCall<callee>(loc, std::move(given)...));
+  }
+  /// The same for a function that a table names, with all its arguments after
+  /// the rank.
+  void call(const abi::Function &callee, std::vector<HostArgument> given) {
+    assert(given.size() == callee.parameters.size() &&
+           "runtime.def has another number of parameters");
+    calls.push_back({&callee, std::move(given), loc});
   }
 
   HostProgram &program;

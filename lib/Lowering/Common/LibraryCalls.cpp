@@ -1,23 +1,71 @@
 //===- LibraryCalls.cpp - Kernels that a library computes -----------------===//
 
 #include "LibraryCalls.h"
-#include "autopar/Dialect/LibraryCall.h"
-#include "autopar/Dialect/Shapes.h"
 
 using namespace mlir;
 
 namespace autopar {
 
-namespace {
-
-/// Copies `values` to the array's first words; the others become `rest`.
-template <size_t size>
-void fill(int64_t (&words)[size], ArrayRef<int64_t> values, int64_t rest) {
-  for (size_t i = 0; i < size; ++i)
-    words[i] = i < values.size() ? values[i] : rest;
+/// The entry of a column that may be nullptr.
+template <auto callee> static constexpr const abi::Function *entryOf() {
+  if constexpr (std::is_null_pointer_v<decltype(callee)>)
+    return nullptr;
+  else
+    return &abi::function<callee>;
 }
 
-aprt_activation activationOf(Activation activation) {
+template <typename T, T (*describe)(KernelOp)>
+static std::vector<int64_t> wordsOf(KernelOp kernel) {
+  return abi::wordsOf(describe(kernel));
+}
+
+template <typename T> static std::string titleFrom(ArrayRef<int64_t> words) {
+  return titleOf(abi::fromWords<T>(words));
+}
+
+ArrayRef<LibraryFunctions> libraryFunctions() {
+  static const LibraryFunctions rows[] = {
+#define AUTOPAR_LIBRARY_KIND(kind, name, title, roles, required, packed,       \
+                             packedBy, epilogue, images, Desc, compute, pack,  \
+                             onCpu, onGpu)                                     \
+  {CallKind::kind,                                                             \
+   &abi::descriptor<Desc>,                                                     \
+   entryOf<compute>(),                                                         \
+   entryOf<pack>(),                                                            \
+   onCpu,                                                                      \
+   onGpu,                                                                      \
+   wordsOf<Desc, describe##kind>,                                              \
+   titleFrom<Desc>},
+#include "autopar/Interfaces/LibraryKinds.def"
+  };
+  return rows;
+}
+
+/// The word of a descriptor that holds the slot of a packed form; nullopt if it
+/// has none.
+static std::optional<size_t> slotOf(const abi::Descriptor &descriptor) {
+  size_t word = 0;
+  for (const abi::Field &field : descriptor.fields) {
+    if (field.name == "slot")
+      return word;
+    word += field.words;
+  }
+  return std::nullopt;
+}
+
+LibraryCall describeLibraryCall(KernelOp kernel) {
+  LibraryCallAttr call = *kernel.getLibrary();
+  const LibraryFunctions &row = libraryFunctions()[unsigned(call.getKind())];
+  LibraryCall described{row.compute, row.pack, row.describe(kernel)};
+  described.shape = described.words;
+  if (std::optional<size_t> slot = slotOf(*row.descriptor)) {
+    described.words[*slot] = call.getPacked();
+    described.shape[*slot] = std::min<int64_t>(call.getPacked(), 0);
+  }
+  return described;
+}
+
+aprt_activation runtimeActivation(Activation activation) {
   switch (activation) {
   case Activation::None:
     return APRT_ACT_NONE;
@@ -35,94 +83,6 @@ aprt_activation activationOf(Activation activation) {
     return APRT_ACT_SILU;
   }
   llvm_unreachable("all functions are above");
-}
-
-/// Fills the fields that both descriptors have: type and epilogue, without a
-/// packed weight.
-template <typename T> T describe(Value result, LibraryCallAttr call) {
-  T desc = {};
-  desc.dtype = dtypeOf(getElementTypeOrSelf(result.getType()));
-  desc.bias = call.getBias() >= 0;
-  desc.addend = call.getAddend() >= 0;
-  desc.activation = activationOf(call.getActivation());
-  desc.slot = -1;
-  return desc;
-}
-
-LibraryCall gemmCall(KernelOp kernel, EinsumOp op) {
-  std::optional<EinsumAsGemm> gemm = gemmOf(kernel); // verified
-  auto desc = describe<aprt_gemm_desc>(op, *kernel.getLibrary());
-  desc.batch_rank = gemm->batch.size();
-  fill(desc.batch, gemm->batch, 0);
-  desc.m = gemm->m;
-  desc.n = gemm->n;
-  desc.k = gemm->k;
-  fill(desc.a_strides, gemm->aStrides, 0);
-  fill(desc.b_strides, gemm->bStrides, 0);
-  fill(desc.c_strides, gemm->cStrides, 0);
-  return desc;
-}
-
-LibraryCall convCall(LibraryCallAttr call, ConvolutionOp op) {
-  ArrayRef<int64_t> in = shapeOf(op.getInput()),
-                    filter = shapeOf(op.getFilter()),
-                    out = shapeOf(op.getResult());
-  auto desc = describe<aprt_conv_desc>(op, call);
-  desc.spatial_rank = op.getStrides().size();
-  desc.n = in[0];
-  desc.c = in[1];
-  desc.o = out[1];
-  desc.groups = op.getGroups();
-  fill(desc.in, in.drop_front(2), 1);
-  fill(desc.window, filter.drop_front(2), 1);
-  fill(desc.out, out.drop_front(2), 1);
-  fill(desc.strides, op.getStrides(), 1);
-  fill(desc.dilations, op.getDilations(), 1);
-  fill(desc.pad_low, op.getPadLow(), 0);
-  fill(desc.pad_high, op.getPadHigh(), 0);
-  desc.channels_last = call.getChannelsLast();
-  return desc;
-}
-
-/// Describes the convolution whose filter's gradient it is: strides and
-/// dilations are exchanged back.
-LibraryCall filterGradientCall(LibraryCallAttr call, ConvolutionOp op,
-                               FilterGradient filter) {
-  ArrayRef<int64_t> images = shapeOf(filter.images.getInput()),
-                    gradient = shapeOf(filter.gradient.getInput()),
-                    window = shapeOf(op.getResult());
-  auto desc = describe<aprt_conv_desc>(op, call);
-  desc.spatial_rank = op.getStrides().size();
-  desc.n = images[0];
-  desc.c = images[1];
-  desc.o = gradient[1];
-  desc.groups = 1;
-  fill(desc.in, images.drop_front(2), 1);
-  fill(desc.window, window.drop_front(2), 1);
-  fill(desc.out, gradient.drop_front(2), 1);
-  fill(desc.strides, op.getDilations(), 1);
-  fill(desc.dilations, op.getStrides(), 1);
-  fill(desc.pad_low, op.getPadLow(), 0);
-  for (int64_t d = 0; d < desc.spatial_rank; ++d) // as much as is read
-    desc.pad_high[d] = (desc.out[d] - 1) * desc.strides[d] +
-                       (desc.window[d] - 1) * desc.dilations[d] + 1 -
-                       desc.in[d] - desc.pad_low[d];
-  desc.channels_last = call.getChannelsLast();
-  desc.filter_gradient = 1;
-  return desc;
-}
-
-} // namespace
-
-LibraryCall describeLibraryCall(KernelOp kernel) {
-  LibraryCallAttr call = *kernel.getLibrary();
-  Operation *root = libraryRootOf(kernel.getBody().front());
-  if (auto einsum = dyn_cast<EinsumOp>(root))
-    return gemmCall(kernel, einsum);
-  auto convolution = cast<ConvolutionOp>(root);
-  if (std::optional<FilterGradient> filter = filterGradientOf(root))
-    return filterGradientCall(call, convolution, *filter);
-  return convCall(call, convolution);
 }
 
 } // namespace autopar

@@ -39,14 +39,15 @@ struct Lower : impl::LowerBase<Lower> {
 
 private:
   LogicalResult describeCpu(ModuleOp module) {
-    auto cpu = module->getAttrOfType<StringAttr>(kCpu);
+    auto cpu = module->getAttrOfType<StringAttr>(AutoparDialect::kCpu);
     auto known = cpuFeatures(cpu ? cpu.getValue() : "");
     if (!known)
       return module.emitError(llvm::toString(known.takeError()));
     SmallVector<Attribute> features;
     for (const std::string &feature : *known)
       features.push_back(StringAttr::get(&getContext(), feature));
-    module->setAttr(kCpuFeatures, ArrayAttr::get(&getContext(), features));
+    module->setAttr(AutoparDialect::kCpuFeatures,
+                    ArrayAttr::get(&getContext(), features));
     return success();
   }
 };

@@ -6,7 +6,6 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Lowering/Attributes.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 
 using namespace mlir;
@@ -23,28 +22,11 @@ ProgramOp describeKernel(KernelOp kernel, StringRef kind) {
 
 namespace {
 
-/// The functions that compute what a descriptor says and that pack its weight:
-/// of the runtime, so their addresses are for templates alone.
-template <typename T> constexpr auto *computeOf() {
-  if constexpr (std::is_same_v<T, aprt_gemm_desc>)
-    return aprt_gemm;
-  else
-    return aprt_conv;
-}
-template <typename T> constexpr auto *packOf() {
-  if constexpr (std::is_same_v<T, aprt_gemm_desc>)
-    return aprt_gemm_pack;
-  else
-    return aprt_conv_pack;
-}
-
+/// Calls the function that packs the weight for its call.
 void callPack(HostFunction &host, const PackedWeight &weight) {
-  auto pack = [&](const auto &desc) {
-    host.call<packOf<std::decay_t<decltype(desc)>>()>(
-        weight.op, host.program.descriptor(desc),
-        host.persistent(weight.persistent));
-  };
-  std::visit(pack, weight.call);
+  host.call(*weight.call.pack,
+            {weight.op.argument, host.program.descriptor(weight.call),
+             host.persistent(weight.persistent).argument});
 }
 
 /// Lowers the functions of one module.
@@ -75,7 +57,7 @@ void Lowering::findPlainReads(func::FuncOp step, int64_t stage) {
   for (Operation &op : step.getBody().front().without_terminator()) {
     auto kernel = dyn_cast<KernelOp>(op);
     auto call = kernel ? kernel.getLibrary() : std::nullopt;
-    int64_t packed = call && call->getPacked() >= 0 ? call->getB() : -1;
+    int64_t packed = call && call->getPacked() >= 0 ? call->getPackable() : -1;
     for (auto [number, operand] : llvm::enumerate(op.getOperands()))
       if (auto index = constantIndex(operand);
           index && static_cast<int64_t>(number) != packed)
@@ -85,28 +67,28 @@ void Lowering::findPlainReads(func::FuncOp step, int64_t stage) {
 
 void Lowering::lowerLibraryCall(HostFunction &host, KernelOp kernel) {
   LibraryCallAttr call = *kernel.getLibrary();
-  bool isPacked = call.getPacked() >= 0;
-  auto operand = [&](int64_t number) -> Typed<const void *> {
-    if (number < 0)
-      return nullptr;
-    return host.address(kernel.getInputs()[number]);
-  };
-  Typed<int32_t> op =
-      host.op(describeKernel(kernel, stringifyCallKind(call.getKind())));
-  auto compute = [&](auto &desc) {
-    desc.slot = call.getPacked();
-    if (isPacked) {
-      auto weight = kernel.getInputs()[call.getB()].getDefiningOp<BufferOp>();
-      program.usePacked(host.stage, desc.slot,
-                        {desc, static_cast<int64_t>(weight.getPosition()), op});
-    }
-    host.call<computeOf<std::decay_t<decltype(desc)>>()>(
-        op, program.descriptor(desc), operand(call.getA()),
-        operand(isPacked ? -1 : call.getB()), operand(call.getBias()),
-        operand(call.getAddend()), host.address(kernel.getOutputs()[0]));
-  };
+  const LibraryKind &kind = libraryKind(call.getKind());
+  Typed<int32_t> op = host.op(describeKernel(kernel, kind.name));
   LibraryCall described = describeLibraryCall(kernel);
-  std::visit(compute, described);
+  bool isPacked = call.getPacked() >= 0;
+  if (isPacked) {
+    auto weight =
+        kernel.getInputs()[call.getPackable()].getDefiningOp<BufferOp>();
+    program.usePacked(
+        host.stage, call.getPacked(),
+        {described, static_cast<int64_t>(weight.getPosition()), op});
+  }
+  std::vector<HostArgument> arguments{op.argument,
+                                      program.descriptor(described)};
+  for (auto [role, number] : llvm::zip_equal(kind.roles, call.getOperands())) {
+    bool isNull = number < 0 || (isPacked && role == kind.packed);
+    arguments.push_back(
+        isNull ? HostArgument()
+               : host.address(kernel.getInputs()[number]).argument);
+  }
+  for (Value output : kernel.getOutputs())
+    arguments.push_back(host.address(output).argument);
+  host.call(*described.compute, std::move(arguments));
 }
 
 LogicalResult Lowering::lowerOp(HostFunction &host, Operation *op) {
@@ -133,7 +115,7 @@ void Lowering::noteWriter(func::FuncOp function, Operation *op) {
                                          : op->getOperands().take_back(1);
   for (Value output : written)
     if (auto value = output.getDefiningOp()->getAttrOfType<IntegerAttr>(
-            schedule::kValue))
+            AutoparDialect::kValue))
       program.writers[{function, value.getInt()}] =
           static_cast<int64_t>(program.ops.size()) - 1;
 }
@@ -164,7 +146,7 @@ LogicalResult Lowering::lowerStep(func::FuncOp step, StringRef name,
 /// Bytes of the stage's persistent tensors, by index.
 std::vector<int64_t> persistentBytes(ModuleOp module, int64_t stage) {
   std::vector<int64_t> bytes;
-  auto stages = module->getAttrOfType<ArrayAttr>(kPersistent);
+  auto stages = module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
   if (stages && stage < static_cast<int64_t>(stages.size()))
     for (auto row : cast<ArrayAttr>(stages[stage]).getAsRange<PersistentAttr>())
       bytes.push_back(bytesOf(row.getType()));
@@ -219,8 +201,9 @@ void eraseScheduled(ModuleOp module) {
   SmallVector<StringAttr> names;
   for (NamedAttribute attribute : module->getDiscardableAttrs())
     if (StringRef name = attribute.getName();
-        name.starts_with("autopar.") && name != kTarget &&
-        name != kMadeWeights && name != kCpuFeatures)
+        name.starts_with("autopar.") && name != AutoparDialect::kTarget &&
+        name != AutoparDialect::kMadeWeights &&
+        name != AutoparDialect::kCpuFeatures)
       names.push_back(attribute.getName());
   for (StringAttr name : names)
     module->removeDiscardableAttr(name);

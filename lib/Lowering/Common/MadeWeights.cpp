@@ -30,24 +30,20 @@ MadeWeights::create(StringRef executable, bool isEmbedded, ArrayAttr placed) {
                                    "no working folder: " + code.message());
   made.home = llvm::sys::path::parent_path(home).str();
   made.beside = isPlain ? place.path + ".weights" : "";
-  for (Attribute attribute : placed ? placed.getValue() : ArrayRef<Attribute>())
-    if (llvm::Error error = made.restore(attribute))
-      return std::move(error);
+  if (placed)
+    for (auto piece : placed.getAsRange<MadeWeightAttr>())
+      if (llvm::Error error = made.restore(piece))
+        return std::move(error);
   return made;
 }
 
-llvm::Error MadeWeights::restore(Attribute attribute) {
-  auto piece = dyn_cast<DictionaryAttr>(attribute);
-  auto name = piece ? piece.getAs<StringAttr>("name") : StringAttr();
-  auto offset = piece ? piece.getAs<IntegerAttr>("offset") : IntegerAttr();
-  auto size = piece ? piece.getAs<IntegerAttr>("size") : IntegerAttr();
-  if (!name || !offset || !size || size.getInt() < 0 ||
-      offset.getInt() < end() ||
-      !numbers.try_emplace(name.str(), pieces.size()).second)
+llvm::Error MadeWeights::restore(MadeWeightAttr piece) {
+  if (piece.getOffset() < end() ||
+      !numbers.try_emplace(piece.getName().str(), pieces.size()).second)
     return llvm::createStringError(
-        kMadeWeights + " must be an array of {name, offset, size}, each "
-                       "parameter once, one behind the other");
-  pieces.push_back({name.str(), offset.getInt(), size.getInt()});
+        AutoparDialect::kMadeWeights +
+        " must have each parameter once, one behind the other");
+  pieces.push_back({piece.getName().str(), piece.getOffset(), piece.getSize()});
   return llvm::Error::success();
 }
 

@@ -12,11 +12,11 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/OnnxImporter.h"
-#include "autopar/Frontend/StateOutputs.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/runtime.h"
 #include "autopar/version.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -46,7 +46,6 @@ private:
   int64_t fileIndex(StringRef file, int64_t end);
 
   json::Object weights();
-  json::Object weightFile(StringRef file, int64_t bytes);
 
   const HostProgram &program;
   /// The files as parameters name them, and the end of the last one in each.
@@ -159,20 +158,20 @@ int64_t ManifestWriter::fileIndex(StringRef file, int64_t end) {
   return it - files.begin();
 }
 
-/// Writes the facts of a file, which are in kWeightFiles.
-json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
-  json::Object out{{"name", file}, {"bytes", bytes}};
-  auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles);
-  auto fields = places ? places.getAs<DictionaryAttr>(file) : nullptr;
-  for (NamedAttribute field :
-       fields ? fields.getValue() : ArrayRef<NamedAttribute>()) {
-    if (auto text = dyn_cast<StringAttr>(field.getValue()))
-      out[field.getName().getValue()] = text.getValue();
-    if (auto number = dyn_cast<IntegerAttr>(field.getValue()))
-      out[field.getName().getValue()] = number.getInt();
-    if (isa<UnitAttr>(field.getValue()))
-      out[field.getName().getValue()] = true;
-  }
+/// Writes a file of which parameters read the first `bytes`; `row` has what
+/// place-weights found out, or is null.
+static json::Object weightFile(StringRef file, int64_t bytes,
+                               WeightFileAttr row) {
+  json::Object out{{"name", row ? row.getName().getValue() : file},
+                   {"bytes", bytes}};
+  if (row && row.getSize())
+    out["size"] = row.getSize().getInt();
+  if (row && row.getStructure())
+    out["structure"] = row.getStructure().getValue();
+  if (row && row.getContent())
+    out["content"] = row.getContent().getValue();
+  if (row && row.getMade())
+    out["made"] = true;
   return out;
 }
 
@@ -180,20 +179,24 @@ json::Object ManifestWriter::weightFile(StringRef file, int64_t bytes) {
 /// holds no parameter, because it says where other files hold them.
 json::Object ManifestWriter::weights() {
   json::Array list, known;
+  llvm::MapVector<StringRef, WeightFileAttr> placed;
+  if (auto rows = program.module->getAttrOfType<ArrayAttr>(
+          AutoparDialect::kWeightFiles))
+    for (auto row : rows.getAsRange<WeightFileAttr>())
+      placed.insert({row.getFile().getValue(), row});
   for (auto &[name, bytes] : files)
-    list.push_back(weightFile(name, bytes));
-  if (auto places = program.module->getAttrOfType<DictionaryAttr>(kWeightFiles))
-    for (NamedAttribute place : places)
-      if (llvm::none_of(files, [&](auto &file) {
-            return file.first == place.getName().getValue();
-          }))
-        list.push_back(weightFile(place.getName().getValue(), 0));
-  if (auto tensors = program.module->getAttrOfType<ArrayAttr>(kKnownTensors))
-    for (auto tensor : tensors.getAsRange<DictionaryAttr>())
-      known.push_back(json::Object{
-          {"name", tensor.getAs<StringAttr>("name").getValue()},
-          {"bytes", tensor.getAs<IntegerAttr>("bytes").getInt()},
-          {"content", tensor.getAs<StringAttr>("content").getValue()}});
+    list.push_back(weightFile(name, bytes, placed.lookup(name)));
+  for (const auto &place : placed)
+    if (llvm::none_of(files,
+                      [&](auto &file) { return file.first == place.first; }))
+      list.push_back(weightFile(place.first, 0, place.second));
+  if (auto tensors = program.module->getAttrOfType<ArrayAttr>(
+          AutoparDialect::kKnownTensors))
+    for (auto tensor : tensors.getAsRange<KnownTensorAttr>())
+      known.push_back(
+          json::Object{{"name", tensor.getName().getValue()},
+                       {"bytes", tensor.getBytes()},
+                       {"content", tensor.getContent().getValue()}});
   return json::Object{{"files", std::move(list)}, {"known", std::move(known)}};
 }
 
@@ -287,7 +290,8 @@ json::Object ManifestWriter::persistentTensor(PersistentAttr row) {
 
 json::Array ManifestWriter::persistent() {
   json::Array result;
-  auto stages = program.module->getAttrOfType<ArrayAttr>(kPersistent);
+  auto stages =
+      program.module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
   for (int64_t stage = 0; stage < program.stages; ++stage) {
     json::Array entries;
     if (stages && stage < static_cast<int64_t>(stages.size()))
@@ -301,8 +305,10 @@ json::Array ManifestWriter::persistent() {
 
 int64_t ManifestWriter::arenaOf(StringRef kind, int64_t stage) {
   Operation *function = findStageFunction(program.module, kind, stage);
-  auto size = function ? function->getAttrOfType<IntegerAttr>(kArenaBytes)
-                       : IntegerAttr();
+  auto size =
+      function
+          ? function->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes)
+          : IntegerAttr();
   return size ? size.getInt() : 0;
 }
 
@@ -314,10 +320,11 @@ json::Array ManifestWriter::portsOf(StringRef which) {
 
 /// Adds all ports of the stages, in the order in which they came.
 void ManifestWriter::addPorts(json::Object &root) {
-  llvm::StringMap<DictionaryAttr> checks; // by outputs
-  if (auto list = program.module->getAttrOfType<ArrayAttr>(kChecks))
-    for (auto check : list.getAsRange<DictionaryAttr>())
-      checks[check.getAs<StringAttr>("output").getValue()] = check;
+  llvm::StringMap<CheckAttr> checks; // by outputs
+  if (auto list =
+          program.module->getAttrOfType<ArrayAttr>(AutoparDialect::kChecks))
+    for (auto check : list.getAsRange<CheckAttr>())
+      checks[check.getOutput().getValue()] = check;
   root["inputs"] = portsOf("input");
   addIndexBounds(program.module, *root.getArray("inputs"));
   if (json::Array gradients = portsOf("gradient"); !gradients.empty())
@@ -325,10 +332,11 @@ void ManifestWriter::addPorts(json::Object &root) {
   json::Array checked = portsOf("check");
   for (json::Value &port : checked) {
     json::Object &fields = *port.getAsObject();
-    DictionaryAttr check = checks.lookup(*fields.getString("name"));
-    for (StringRef key : {"message", "places"})
-      if (Attribute value = check ? check.get(key) : Attribute())
-        fields[key] = toJSON(value);
+    CheckAttr check = checks.lookup(*fields.getString("name"));
+    if (check)
+      fields["message"] = check.getMessage().getValue();
+    if (check && check.getPlaces())
+      fields["places"] = toJSON(check.getPlaces());
   }
   if (!checked.empty())
     root["checks"] = std::move(checked);
@@ -341,8 +349,8 @@ FailureOr<std::string> ManifestWriter::write() {
     arenaBytes.push_back(arenaOf("step", stage));
     setupArenaBytes.push_back(arenaOf("setup", stage));
     packedSlots.push_back(static_cast<int64_t>(program.packed[stage].size()));
-    collectPorts(kArguments, "input", stage);
-    collectPorts(kResults, "output", stage);
+    collectPorts(AutoparDialect::kArguments, "input", stage);
+    collectPorts(AutoparDialect::kResults, "output", stage);
   }
   json::Array persistentTensors = persistent();
   addRanges(program.module, persistentTensors);
@@ -360,9 +368,11 @@ FailureOr<std::string> ManifestWriter::write() {
   auto model =
       program.module->getAttrOfType<StringAttr>(AutoparDialect::kModel);
   root["model"] = model ? model.getValue() : "model";
-  if (auto entry = program.module->getAttrOfType<StringAttr>(kEntry))
+  if (auto entry =
+          program.module->getAttrOfType<StringAttr>(AutoparDialect::kEntry))
     root["entry"] = entry.getValue();
-  if (Attribute outputs = program.module->getAttr(kStateOutputs))
+  if (Attribute outputs =
+          program.module->getAttr(AutoparDialect::kStateOutputs))
     root["state_outputs"] = toJSON(outputs);
   if (json::Array fixed = fixedInputs(program.module); !fixed.empty())
     root["fixed_inputs"] = std::move(fixed);

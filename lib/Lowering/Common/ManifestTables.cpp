@@ -1,6 +1,7 @@
 //===- ManifestTables.cpp - What the calls of a program refer to ----------===//
 
 #include "ManifestTables.h"
+#include "LibraryCalls.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
@@ -9,6 +10,7 @@
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/shared_memory.h"
 #include "files/ContentHash.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -34,16 +36,16 @@ static std::vector<uint8_t> bytesOfElements(DenseElementsAttr value) {
 
 json::Array fixedInputs(ModuleOp module) {
   json::Array result;
-  auto list = module->getAttrOfType<ArrayAttr>(kFixedInputs);
+  auto list = module->getAttrOfType<ArrayAttr>(AutoparDialect::kFixedInputs);
   if (!list)
     return result;
-  for (auto input : list.getAsRange<DictionaryAttr>()) {
-    auto value = input.getAs<DenseElementsAttr>("value");
+  for (auto input : list.getAsRange<FixedInputAttr>()) {
+    DenseElementsAttr value = input.getValue();
     std::vector<uint8_t> bytes = bytesOfElements(value);
-    json::Object fixed{{"name", input.getAs<StringAttr>("name").getValue()},
+    json::Object fixed{{"name", input.getName().getValue()},
                        {"dtype", dtypeName(value.getElementType())},
                        {"shape", numbers(value.getType().getShape())},
-                       {"value", input.getAs<StringAttr>("text").getValue()}};
+                       {"value", input.getText().getValue()}};
     if (value.getNumElements() <= kWrittenElements) {
       fixed["bytes"] = json::Array(bytes);
     } else {
@@ -58,25 +60,29 @@ json::Array fixedInputs(ModuleOp module) {
 
 /// The bound of a port, whose shape begins with the number of blocks if it has
 /// blocks of rows; all blocks have the bound.
-static json::Object indexBound(DictionaryAttr bound, ArrayRef<int64_t> shape) {
-  auto integers = [&](StringRef key) {
-    return SmallVector<int64_t>(
-        bound.getAs<DenseI64ArrayAttr>(key).asArrayRef());
-  };
-  SmallVector<int64_t> starts = integers("starts"), sizes = integers("sizes");
+static json::Object indexBound(IndexBoundAttr bound, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> starts(bound.getStarts().asArrayRef()),
+      sizes(bound.getSizes().asArrayRef());
   if (shape.size() > sizes.size()) {
     starts.insert(starts.begin(), 0);
     sizes.insert(sizes.begin(), shape.front());
   }
-  json::Object out{{"starts", numbers(starts)}, {"sizes", numbers(sizes)}};
-  for (StringRef key : {"table", "dim", "text", "size", "ignored"})
-    if (Attribute value = bound.get(key))
-      out[key] = toJSON(value);
+  json::Object out{{"starts", numbers(starts)},
+                   {"sizes", numbers(sizes)},
+                   {"size", bound.getSize()}};
+  if (bound.getTable()) {
+    out["table"] = bound.getTable().getValue();
+    out["dim"] = bound.getDim().getInt();
+  } else {
+    out["text"] = bound.getText().getValue();
+  }
+  if (bound.getIgnored())
+    out["ignored"] = bound.getIgnored().getInt();
   return out;
 }
 
 void addIndexBounds(ModuleOp module, json::Array &inputs) {
-  auto list = module->getAttrOfType<ArrayAttr>(kIndexBounds);
+  auto list = module->getAttrOfType<ArrayAttr>(AutoparDialect::kIndexBounds);
   if (!list)
     return;
   for (json::Value &input : inputs) {
@@ -85,9 +91,8 @@ void addIndexBounds(ModuleOp module, json::Array &inputs) {
     for (const json::Value &size : *port.getArray("shape"))
       shape.push_back(*size.getAsInteger());
     json::Array bounds;
-    for (auto bound : list.getAsRange<DictionaryAttr>())
-      if (bound.getAs<StringAttr>("input").getValue() ==
-          *port.getString("name"))
+    for (auto bound : list.getAsRange<IndexBoundAttr>())
+      if (bound.getInput().getValue() == *port.getString("name"))
         bounds.push_back(indexBound(bound, shape));
     if (!bounds.empty())
       port["index_bounds"] = std::move(bounds);
@@ -111,11 +116,17 @@ void addRanges(ModuleOp module, json::Array &persistent) {
   if (!list)
     return;
   llvm::StringMap<json::Object> ranges;
-  for (auto number : list.getAsRange<DictionaryAttr>())
-    for (StringRef key : {"least", "above", "below", "integer"})
-      if (Attribute value = number.get(key))
-        ranges[number.getAs<StringAttr>("name").getValue()][key] =
-            toJSON(value);
+  for (auto number : list.getAsRange<HyperparameterAttr>()) {
+    json::Object &range = ranges[number.getName().getValue()];
+    if (number.getLeast())
+      range["least"] = number.getLeast().getValueAsDouble();
+    if (number.getAbove())
+      range["above"] = number.getAbove().getValueAsDouble();
+    if (number.getBelow())
+      range["below"] = number.getBelow().getValueAsDouble();
+    if (number.getInteger())
+      range["integer"] = true;
+  }
   for (json::Value &stage : persistent)
     addRangesOf(*stage.getAsArray(), ranges);
 }
@@ -206,24 +217,21 @@ static json::Array kernels(const HostProgram &program) {
   return result;
 }
 
-/// The libraries that the program's calls need, in a fixed order.
+/// The libraries that the program's calls need, in the order of their kinds.
 static json::Array libraries(const HostProgram &program) {
   bool onCpu = targetName(program.module) == kTargetCpu;
-  auto calls = [&](StringRef kind) {
-    return llvm::any_of(program.ops,
-                        [&](const ProgramOp &op) { return op.kind == kind; });
-  };
-  bool gemm = calls("gemm"), convolution = calls("convolution");
-  json::Array result;
-  if (onCpu && (gemm || convolution))
-    result.push_back("onednn");
-  if (!onCpu && gemm)
-    result.push_back("cublaslt");
-  if (!onCpu && convolution)
-    result.push_back("cudnn");
+  llvm::SetVector<StringRef> names;
+  for (const LibraryFunctions &row : libraryFunctions()) {
+    StringRef library = onCpu ? row.onCpu : row.onGpu;
+    bool isCalled = llvm::any_of(program.ops, [&](const ProgramOp &op) {
+      return op.kind == stringifyCallKind(row.kind);
+    });
+    if (isCalled && !library.empty())
+      names.insert(library);
+  }
   if (!onCpu && program.stages * program.mesh.deviceCount() > 1)
-    result.push_back("nccl");
-  return result;
+    names.insert("nccl");
+  return json::Array(names);
 }
 
 void addTables(const HostProgram &program, json::Object &root) {

@@ -32,7 +32,8 @@ void addRanges(mlir::ModuleOp module, llvm::json::Array &persistent);
 /// manifest has its inputs.
 void addEvaluation(mlir::ModuleOp module, llvm::json::Object &root);
 
-/// Gives inputs that are indices, by `kIndexBounds`, their "index_bounds".
+/// Gives inputs that are indices, by `AutoparDialect::kIndexBounds`, their
+/// "index_bounds".
 void addIndexBounds(mlir::ModuleOp module, llvm::json::Array &inputs);
 
 /// "dims" of a tensor of global shape `shape`: the digits of the block index,

@@ -33,7 +33,7 @@ private:
   llvm::Expected<PersistentAttr> placeRow(PersistentAttr row);
   llvm::Error describeFiles();
   void describeMade();
-  llvm::Error describe(StringRef file, NamedAttrList &fields);
+  llvm::Expected<WeightFileAttr> describe(StringRef file);
   void warnOfMissing();
   std::string placeOf(StringRef file) const;
   std::string besideModel(StringRef file) const;
@@ -86,16 +86,19 @@ std::string WeightPlacer::placeOf(StringRef file) const {
 // What files hold
 //===----------------------------------------------------------------------===//
 
-/// Describes a file that is there: its length, its structure if it is a model,
-/// and the hash of all bytes.
-llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
-  fields.set("name", builder.getStringAttr(placeOf(file)));
+/// Describes a file. Of one that is there it tells the length, the structure if
+/// it is a model, and the hash of all bytes.
+llvm::Expected<WeightFileAttr> WeightPlacer::describe(StringRef file) {
+  MLIRContext *context = module.getContext();
+  StringAttr name = builder.getStringAttr(file),
+             place = builder.getStringAttr(placeOf(file)), structure;
   fs::path path = fs::path(paths.model).parent_path() / file.str();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     if (!fs::exists(fs::path(made.folder()) / placeOf(file), ignored))
       missing.push_back(file.str());
-    return llvm::Error::success();
+    return WeightFileAttr::get(context, name, place, IntegerAttr(), structure,
+                               /*content=*/StringAttr(), /*made=*/false);
   }
   if (usesMade && made.isFile(path.string()))
     return llvm::createStringError(
@@ -103,25 +106,25 @@ llvm::Error WeightPlacer::describe(StringRef file, NamedAttrList &fields) {
         "'; give the executable another name");
   runtime::FileReader reader;
   if (llvm::Error error = toError(reader.open(path.string())))
-    return error;
+    return std::move(error);
   for (const runtime::ByteRange &range : files[file.str()])
     if (uint64_t(range.end) > uint64_t(reader.size()))
       return llvm::createStringError(
           "'" + file + "' has " + Twine(reader.size()) + " bytes, but bytes " +
           Twine(range.begin) + " to " + Twine(range.end) +
           " are asked for: is it complete?");
-  fields.set("size", builder.getI64IntegerAttr(reader.size()));
   uint64_t hash = 0;
   if (file == model.fileName()) {
     if (llvm::Error error =
             toError(hashOutside(reader, files[file.str()], hash)))
-      return error;
-    fields.set("structure", text(hash));
+      return std::move(error);
+    structure = text(hash);
   }
   if (llvm::Error error = toError(hashAll(reader, hash)))
-    return error;
-  fields.set("content", text(hash));
-  return llvm::Error::success();
+    return std::move(error);
+  return WeightFileAttr::get(context, name, place,
+                             builder.getI64IntegerAttr(reader.size()),
+                             structure, text(hash), /*made=*/false);
 }
 
 /// Warns about files that are not there: they may come later, but a person
@@ -146,7 +149,6 @@ void WeightPlacer::warnOfMissing() {
 llvm::Error WeightPlacer::describeFiles() {
   bool isBesideModel =
       paths.weights.empty() || fs::path(paths.weights).filename().empty();
-  NamedAttrList places;
   bool isExternal = llvm::any_of(
       files, [&](auto &file) { return file.first != model.fileName(); });
   SmallVector<std::string> names;
@@ -154,20 +156,25 @@ llvm::Error WeightPlacer::describeFiles() {
     names.push_back(name);
   if (isExternal && isBesideModel && !files.count(model.fileName().str()))
     names.push_back(model.fileName().str());
+  SmallVector<WeightFileAttr> rows;
   for (const std::string &name : names) {
-    NamedAttrList fields;
-    if (llvm::Error error = describe(name, fields))
-      return error;
-    places.append(name, fields.getDictionary(module.getContext()));
+    auto row = describe(name);
+    if (!row)
+      return row.takeError();
+    rows.push_back(*row);
   }
   warnOfMissing();
-  if (usesMade) {
-    NamedAttrList fields;
-    fields.set("name", builder.getStringAttr(made.name()));
-    fields.set("made", builder.getUnitAttr());
-    places.append(made.file(), fields.getDictionary(module.getContext()));
-  }
-  module->setAttr(kWeightFiles, places.getDictionary(module.getContext()));
+  if (usesMade)
+    rows.push_back(WeightFileAttr::get(
+        module.getContext(), builder.getStringAttr(made.file()),
+        builder.getStringAttr(made.name()), IntegerAttr(), StringAttr(),
+        StringAttr(), /*made=*/true));
+  llvm::sort(rows, [](WeightFileAttr a, WeightFileAttr b) {
+    return a.getFile().getValue() < b.getFile().getValue();
+  });
+  module->setAttr(
+      AutoparDialect::kWeightFiles,
+      builder.getArrayAttr(SmallVector<Attribute>(rows.begin(), rows.end())));
   return llvm::Error::success();
 }
 
@@ -204,7 +211,7 @@ llvm::Expected<PersistentAttr> WeightPlacer::placeRow(PersistentAttr row) {
 }
 
 llvm::Error WeightPlacer::place() {
-  auto table = module->getAttrOfType<ArrayAttr>(kPersistent);
+  auto table = module->getAttrOfType<ArrayAttr>(AutoparDialect::kPersistent);
   if (!table)
     return llvm::Error::success();
   SmallVector<Attribute> stages;
@@ -218,7 +225,7 @@ llvm::Error WeightPlacer::place() {
     }
     stages.push_back(builder.getArrayAttr(entries));
   }
-  module->setAttr(kPersistent, builder.getArrayAttr(stages));
+  module->setAttr(AutoparDialect::kPersistent, builder.getArrayAttr(stages));
   if (llvm::Error error = describeFiles())
     return error;
   describeMade();
@@ -230,13 +237,11 @@ llvm::Error WeightPlacer::place() {
 void WeightPlacer::describeMade() {
   SmallVector<Attribute> pieces;
   for (const MadeWeights::Piece &piece : made.all())
-    pieces.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", builder.getStringAttr(piece.name)),
-         builder.getNamedAttr("offset",
-                              builder.getI64IntegerAttr(piece.offset)),
-         builder.getNamedAttr("size", builder.getI64IntegerAttr(piece.size))}));
+    pieces.push_back(MadeWeightAttr::get(module.getContext(),
+                                         builder.getStringAttr(piece.name),
+                                         piece.offset, piece.size));
   if (!pieces.empty())
-    module->setAttr(kMadeWeights, builder.getArrayAttr(pieces));
+    module->setAttr(AutoparDialect::kMadeWeights, builder.getArrayAttr(pieces));
 }
 
 namespace {

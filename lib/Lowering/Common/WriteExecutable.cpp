@@ -296,7 +296,7 @@ private:
       return createStringError("no file to write: give executable=FILE");
     auto made = MadeWeights::create(
         executable, embed,
-        module->getAttrOfType<mlir::ArrayAttr>(kMadeWeights));
+        module->getAttrOfType<mlir::ArrayAttr>(AutoparDialect::kMadeWeights));
     if (!made)
       return made.takeError();
     std::unique_ptr<OnnxModel> file;

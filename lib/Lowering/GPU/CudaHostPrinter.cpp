@@ -44,8 +44,7 @@ private:
   Descriptors *descriptorsOf(const abi::Parameter &parameter);
 
   HostProgram &program;
-  Descriptors gemms = Descriptors::ofGemms();
-  Descriptors convs = Descriptors::ofConvs();
+  std::vector<Descriptors> descriptors = Descriptors::all();
   std::map<std::string, std::string> layers; // function by its text
   std::string layerTexts;
   int64_t tables = 0;
@@ -62,9 +61,9 @@ std::vector<int64_t> valuesOf(const HostArgument &argument,
 }
 
 Descriptors *HostPrinter::descriptorsOf(const abi::Parameter &parameter) {
-  for (Descriptors *known : {&gemms, &convs})
-    if (known->areOf(parameter.descriptor))
-      return known;
+  for (Descriptors &known : descriptors)
+    if (known.areOf(parameter.descriptor))
+      return &known;
   return nullptr;
 }
 
@@ -360,8 +359,9 @@ void HostPrinter::print(ArrayRef<std::string> functions, StringRef manifest,
   for (const ProgramKernel &row : program.kernels)
     os << "  " << row.name << ",\n";
   os << "};\n" << kLaunch << persistentComment(manifest);
-  os << gemms.text(program.givenWords()) << convs.text(program.givenWords())
-     << layerTexts << bodies << "\nextern \"C\" {\n"
+  for (const Descriptors &known : descriptors)
+    os << known.text(program.givenWords());
+  os << layerTexts << bodies << "\nextern \"C\" {\n"
      << "const aprt_stage_functions aprt_program_stages[] = {\n";
   for (size_t stage = 0; stage + 1 < functions.size(); stage += 2)
     os << "    {" << functions[stage] << ", " << functions[stage + 1] << "},\n";

@@ -14,20 +14,6 @@ namespace autopar::gpu {
 // Descriptors
 //===----------------------------------------------------------------------===//
 
-/// "0: 128x64 from 128x32 and 32x64"
-static std::string gemmTitle(ArrayRef<int64_t> words, int64_t number) {
-  auto desc = abi::fromWords<aprt_gemm_desc>(words);
-  return formatv("{0}: {1}x{2} from {1}x{3} and {3}x{2}", number, desc.m,
-                 desc.n, desc.k);
-}
-
-/// "1: 2 images, 8 -> 16 channels"
-static std::string convTitle(ArrayRef<int64_t> words, int64_t number) {
-  auto desc = abi::fromWords<aprt_conv_desc>(words);
-  return formatv("{0}: {1} images, {2} -> {3} channels", number, desc.n, desc.c,
-                 desc.o);
-}
-
 static std::string fieldText(const abi::Field &field, ArrayRef<int64_t> words) {
   if (!field.values.empty())
     return abi::textOf(field.values, words.front());
@@ -47,12 +33,18 @@ static std::string descriptorText(ArrayRef<abi::Field> fields,
   return wrapped("    {" + llvm::join(parts, ", ") + "},") + "\n";
 }
 
-Descriptors Descriptors::ofGemms() {
-  return {abi::descriptor<aprt_gemm_desc>, "gemms", gemmTitle};
-}
+Descriptors::Descriptors(const LibraryFunctions &row)
+    : type(*row.descriptor), array(stringifyCallKind(row.kind).str() + "s"),
+      title(row.title) {}
 
-Descriptors Descriptors::ofConvs() {
-  return {abi::descriptor<aprt_conv_desc>, "convolutions", convTitle};
+std::vector<Descriptors> Descriptors::all() {
+  std::vector<Descriptors> result;
+  for (const LibraryFunctions &row : libraryFunctions())
+    if (llvm::none_of(result, [&](const Descriptors &known) {
+          return known.areOf(row.descriptor);
+        }))
+      result.push_back(Descriptors(row));
+  return result;
 }
 
 std::string Descriptors::text(ArrayRef<int64_t> words) const {
@@ -65,7 +57,7 @@ std::string Descriptors::text(ArrayRef<int64_t> words) const {
       formatv("\nstatic const {0} {1}[] = {{\n", type.name, array);
   for (auto [number, word] : llvm::enumerate(firsts)) {
     auto each = words.slice(word, type.words);
-    text += "    // " + title(each, number) + "\n" +
+    text += "    // " + std::to_string(number) + ": " + title(each) + "\n" +
             descriptorText(type.fields, each);
   }
   return text + "};\n";

@@ -3,7 +3,7 @@
 #ifndef AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
 #define AUTOPAR_LIB_LOWERING_GPU_CUDAHOSTTABLES_H
 
-#include "../Common/RuntimeAbi.h"
+#include "../Common/LibraryCalls.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <map>
@@ -15,8 +15,9 @@ namespace autopar::gpu {
 /// Descriptors of one kind: an array in the program.
 class Descriptors {
 public:
-  static Descriptors ofGemms();
-  static Descriptors ofConvs();
+  /// The empty arrays of all descriptors of library calls, in the order of
+  /// LibraryKinds.def.
+  static std::vector<Descriptors> all();
 
   bool areOf(const abi::Descriptor *other) const { return other == &type; }
   llvm::StringRef name() const { return array; }
@@ -29,14 +30,12 @@ public:
   std::string text(llvm::ArrayRef<int64_t> words) const;
 
 private:
-  /// Makes the comment about a descriptor from its words and its number.
-  using Title = std::string (*)(llvm::ArrayRef<int64_t> words, int64_t number);
-  Descriptors(const abi::Descriptor &type, llvm::StringRef array, Title title)
-      : type(type), array(array), title(title) {}
+  explicit Descriptors(const LibraryFunctions &row);
 
   const abi::Descriptor &type;
-  llvm::StringRef array;
-  Title title;
+  std::string array; // its name
+  /// Makes the comment about a descriptor from its words.
+  std::string (*title)(llvm::ArrayRef<int64_t> words);
   std::map<int64_t, int64_t> numbers; // by first word
 };
 

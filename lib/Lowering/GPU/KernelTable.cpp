@@ -6,8 +6,6 @@ using namespace mlir;
 
 namespace autopar::gpu {
 
-static constexpr StringLiteral kKernels = "autopar.kernels";
-
 void setKernelTable(mlir::gpu::GPUModuleOp module,
                     ArrayRef<ProgramKernel> rows) {
   Builder builder(module.getContext());
@@ -18,35 +16,27 @@ void setKernelTable(mlir::gpu::GPUModuleOp module,
       bytes.push_back(buffer.bytes);
       access.push_back((buffer.reads ? 1 : 0) | (buffer.writes ? 2 : 0));
     }
-    auto entry = [&](StringRef name, Attribute value) {
-      return builder.getNamedAttr(name, value);
-    };
-    table.push_back(builder.getDictionaryAttr(
-        {entry("name", builder.getStringAttr(row.name)),
-         entry("threads", builder.getI64IntegerAttr(row.threads)),
-         entry("shared_bytes", builder.getI64IntegerAttr(row.sharedBytes)),
-         entry("scalars", builder.getI64IntegerAttr(row.scalars)),
-         entry("bytes", builder.getDenseI64ArrayAttr(bytes)),
-         entry("access", builder.getDenseI64ArrayAttr(access))}));
+    table.push_back(GridKernelAttr::get(
+        module.getContext(), builder.getStringAttr(row.name), row.threads,
+        row.sharedBytes, row.scalars, builder.getDenseI64ArrayAttr(bytes),
+        builder.getDenseI64ArrayAttr(access)));
   }
-  module->setAttr(kKernels, builder.getArrayAttr(table));
+  module->setAttr(AutoparDialect::kKernels, builder.getArrayAttr(table));
 }
 
 std::vector<ProgramKernel> kernelTable(mlir::gpu::GPUModuleOp module) {
   std::vector<ProgramKernel> rows;
-  auto table = module->getAttrOfType<ArrayAttr>(kKernels);
+  auto table = module->getAttrOfType<ArrayAttr>(AutoparDialect::kKernels);
   if (!table)
     return rows;
-  for (auto entry : table.getAsRange<DictionaryAttr>()) {
+  for (auto entry : table.getAsRange<GridKernelAttr>()) {
     ProgramKernel &row = rows.emplace_back();
-    row.name = entry.getAs<StringAttr>("name").str();
-    row.threads = entry.getAs<IntegerAttr>("threads").getInt();
-    row.sharedBytes = entry.getAs<IntegerAttr>("shared_bytes").getInt();
-    row.scalars = entry.getAs<IntegerAttr>("scalars").getInt();
-    ArrayRef<int64_t> access = entry.getAs<DenseI64ArrayAttr>("access");
-    for (auto [bytes, how] :
-         llvm::zip(ArrayRef<int64_t>(entry.getAs<DenseI64ArrayAttr>("bytes")),
-                   access))
+    row.name = entry.getName().str();
+    row.threads = entry.getThreads();
+    row.sharedBytes = entry.getSharedBytes();
+    row.scalars = entry.getScalars();
+    for (auto [bytes, how] : llvm::zip_equal(entry.getBytes().asArrayRef(),
+                                             entry.getAccess().asArrayRef()))
       row.buffers.push_back({bytes, (how & 1) != 0, (how & 2) != 0});
   }
   return rows;

@@ -4,7 +4,6 @@
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/Layout.h"
 #include "autopar/Dialect/Shapes.h"
-#include "autopar/Schedule/Names.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -39,7 +38,9 @@ KernelSlots::KernelSlots(KernelOp kernel) {
   });
 }
 
-bool isInPlace(KernelOp kernel) { return kernel->hasAttr(schedule::kInPlace); }
+bool isInPlace(KernelOp kernel) {
+  return kernel->hasAttr(AutoparDialect::kInPlace);
+}
 
 std::string bodyKey(KernelOp kernel, ArrayRef<unsigned> slots) {
   std::string key;

@@ -143,7 +143,7 @@ std::optional<Padding> Padder::paddingOf(unsigned op) {
   std::optional<GemmSizes> growth = alignedGrowth(
       facts.rule, {sides[0].shape, sides[1].shape, sides[2].shape},
       graph.values[gemm.results[0]].elementBytes,
-      graph.table->contraction.alignedBytes);
+      graph.table->gemmBytes());
   if (!growth)
     return std::nullopt;
   Padding padding;
@@ -169,7 +169,7 @@ bool Padder::take(unsigned op, StageMemory &memory) {
 void Padder::run() {
   std::vector<bool> isGemm(graph.ops.size(), false);
   for (const GraphStep &step : graph.steps)
-    if (step.kind == GroupKind::Contraction)
+    if (step.call == CallKind::Gemm)
       isGemm[step.root] = true;
   std::vector<StageMemory> memory;
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
@@ -189,7 +189,7 @@ void Padder::run() {
 }
 
 void padOperands(const ModelGraph &graph, Plan &plan) {
-  if (graph.table->contraction.alignedBytes != 0)
+  if (graph.table->gemmBytes() != 0)
     Padder(graph, plan).run();
 }
 

@@ -244,7 +244,7 @@ void WorkLister::name(const Launch &launch) {
 /// Returns the text on which the packed form of a weight depends, like
 /// packingOf in Dialect/LibraryCall.h for kernels.
 std::string WorkLister::packingOf(const Launch &launch) const {
-  if (launch.step->kind == GroupKind::Contraction)
+  if (libraryKind(*launch.step->call).packedBy == LibraryKind::Root)
     return graph.ops[launch.step->root].facts->signature;
   std::string all;
   for (unsigned op : launch.ops)
@@ -257,7 +257,7 @@ void WorkLister::launch(const Launch &launch) {
   unsigned number = 1 + (&launch - launches.all().data());
   for (unsigned op : launch.ops)
     inLaunch[op] = number;
-  bool isCall = launch.step->kind != GroupKind::Loops;
+  bool isCall = launch.step->call.has_value();
   WorkItem item;
   SmallVector<unsigned> readValues;
   for (unsigned op : launch.ops)
@@ -273,7 +273,7 @@ void WorkLister::launch(const Launch &launch) {
                /*fused=*/!isCall);
       if (auto constant = stage.persistent[buffer]) {
         if (library && graph.values[*constant].source != ValueSource::State)
-          stage.calls[{*constant, packingOf(launch)}] = launch.step->kind;
+          stage.calls[{*constant, packingOf(launch)}] = *launch.step->call;
         else
           stage.plain.insert(*constant);
       } else if (auto origin = stage.persistent[place(launch.stage, value)]) {

@@ -109,7 +109,8 @@ private:
     GraphStep &step = graph.steps.emplace_back();
     step.ops = {index};
     step.root = index;
-    step.kind = library ? GroupKind::Contraction : GroupKind::Loops;
+    if (library)
+      step.call = CallKind::Gemm;
     return result;
   }
 

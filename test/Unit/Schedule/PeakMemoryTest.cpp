@@ -6,7 +6,6 @@
 #include "autopar/Cost/WorkOfFunction.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/KernelFacts.h"
-#include "autopar/Schedule/Names.h"
 #include "autopar/Schedule/Passes.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -137,14 +136,14 @@ TEST(PeakMemory, PredictionIsWhatScheduleAssigns) {
     std::string text = randomProgram(seed / 2);
     auto module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
-    (*module)->setAttr(kTarget,
+    (*module)->setAttr(AutoparDialect::kTarget,
                        StringAttr::get(&context, seed % 2 ? "cuda" : "cpu"));
     auto func = *module->getOps<func::FuncOp>().begin();
     PeakMemory predicted = peakMemory(func);
     PassManager manager(&context);
     buildSchedulePipeline(manager);
     ASSERT_TRUE(succeeded(manager.run(*module))) << text;
-    auto bytes = func->getAttrOfType<IntegerAttr>(schedule::kArenaBytes);
+    auto bytes = func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes);
     EXPECT_EQ(predicted.arenaBytes, bytes.getInt()) << text;
     EXPECT_EQ(predicted.persistentBytes, 1024);
   }
@@ -181,7 +180,8 @@ TEST(AssignStreams, NoWaitIsIdle) {
   for (unsigned seed = 0; seed < 120; ++seed) {
     auto module = parseSourceString<ModuleOp>(randomProgram(seed), &context);
     ASSERT_TRUE(module);
-    (*module)->setAttr(kTarget, StringAttr::get(&context, "cuda"));
+    (*module)->setAttr(AutoparDialect::kTarget,
+                       StringAttr::get(&context, "cuda"));
     PassManager manager(&context);
     buildSchedulePipeline(manager);
     ASSERT_TRUE(succeeded(manager.run(*module)));

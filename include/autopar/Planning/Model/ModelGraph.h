@@ -85,7 +85,7 @@ struct GraphValue {
 struct GraphStep {
   llvm::SmallVector<unsigned> ops; // including cheap ops that are repeated
   unsigned root = 0;
-  GroupKind kind = GroupKind::Loops;
+  std::optional<CallKind> call; // none: loops
   bool view = false;
   /// Pairs (result, operand): the result may be written over the operand.
   llvm::SmallVector<std::pair<unsigned, unsigned>, 1> inPlace;

@@ -33,7 +33,7 @@ struct StageWork {
   llvm::DenseSet<unsigned> plain; // persistent values read unpacked
   /// The library calls that read a persistent value, by the value and the text
   /// on which its packed form depends.
-  std::map<std::pair<unsigned, std::string>, GroupKind> calls;
+  std::map<std::pair<unsigned, std::string>, CallKind> calls;
   /// The largest message per communicator, by sub-axes.
   std::map<std::vector<unsigned>, int64_t> messages;
   int64_t channelBytes = 0;
