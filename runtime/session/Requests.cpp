@@ -6,6 +6,7 @@
 #include "CallGuard.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 using namespace autopar::runtime;
@@ -113,8 +114,9 @@ size_t Requests::next(autopar_answer *answers, size_t most) {
   for (; count < most && !answered.empty(); ++count) {
     taken.splice(taken.end(), answered, answered.begin());
     const Request &last = taken.back();
-    answers[count] = {last.number,
-                      last.hasFailed ? last.failure.c_str() : nullptr};
+    const char *failure =
+        last.failure.empty() ? "memory has run out" : last.failure.c_str();
+    answers[count] = {last.number, last.hasFailed ? failure : nullptr};
   }
   lastTaken = std::chrono::steady_clock::now();
   return count;
@@ -186,12 +188,17 @@ void Requests::finishOldest(Lock &lock) {
 }
 
 /// Makes the first request of a list an answer. A failure is the last one of
-/// this thread.
+/// this thread; its text is empty if there is no memory for it.
 void Requests::answer(List &from, bool hasFailed) {
   answered.splice(answered.end(), from, from.begin());
-  answered.back().hasFailed = hasFailed;
-  if (hasFailed)
-    answered.back().failure = autopar_error();
+  Request &last = answered.back();
+  last.hasFailed = hasFailed;
+  try {
+    if (hasFailed)
+      last.failure = autopar_error();
+  } catch (const std::bad_alloc &) {
+    last.failure.clear();
+  }
   if (!isResting || isPaused)
     toTake.notify_one();
 }

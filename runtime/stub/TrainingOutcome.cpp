@@ -155,7 +155,8 @@ std::vector<std::string> doubtsOfTraining(const Run &run) {
     doubts.push_back("--final " + options.final +
                      ": the file is safetensors, whatever its name, which "
                      "safetensors.torch.load_file reads");
-  if (options.inputs.empty())
+  bool takesNone = options.firstStep > 0 && options.steps == 0;
+  if (options.inputs.empty() && !takesNone)
     doubts.push_back("without --data the step trains on zeros");
   if (options.steps > 1 && options.final.empty() && options.checkpoint.empty())
     doubts.push_back("the trained parameters are not written; --final FILE "
