@@ -19,14 +19,15 @@ int64_t Cluster::deviceCount() const {
 
 namespace {
 
-/// The place of a device in the cluster.
-struct Place {
+/// The position of a device in the cluster: its node, and its number in the
+/// node.
+struct DevicePosition {
   int64_t node, position;
 };
 
 } // namespace
 
-static Place placeOf(const Cluster &cluster, int64_t device) {
+static DevicePosition positionOf(const Cluster &cluster, int64_t device) {
   int64_t firstNode = 0;
   for (const NodeGroup &group : cluster.nodes) {
     if (device < group.count * group.devices)
@@ -38,7 +39,7 @@ static Place placeOf(const Cluster &cluster, int64_t device) {
 }
 
 int64_t Cluster::nodeOf(int64_t device) const {
-  return placeOf(*this, device).node;
+  return positionOf(*this, device).node;
 }
 
 SmallVector<Link> Cluster::links() const {
@@ -63,7 +64,7 @@ static unsigned levelOf(ArrayRef<LinkGroups> levels, int64_t a, int64_t b) {
 }
 
 unsigned Cluster::linkBetween(int64_t a, int64_t b) const {
-  Place one = placeOf(*this, a), other = placeOf(*this, b);
+  DevicePosition one = positionOf(*this, a), other = positionOf(*this, b);
   if (one.node != other.node)
     return deviceGroups.size() + 1 +
            levelOf(nodeGroups, nodesBefore + one.node,
@@ -125,7 +126,8 @@ Cluster Cluster::part(int64_t first, int64_t count, int64_t atOnce) const {
   part.betweenNodes = betweenNodes;
   part.deviceGroups = deviceGroups;
   part.nodeGroups = nodeGroups;
-  Place begin = placeOf(*this, first), end = placeOf(*this, first + count - 1);
+  DevicePosition begin = positionOf(*this, first),
+                 end = positionOf(*this, first + count - 1);
   int64_t before = begin.position + (begin.node == 0 ? devicesBefore : 0);
   if (begin.node == end.node) {
     part.nodeGroups.clear();

@@ -42,7 +42,7 @@ void StepTable::addPlaces(Dim &dim, int64_t size) const {
          dim.from[common] == dim.to[common])
     ++common;
   auto add = [&](ArrayRef<unsigned> list, bool isTarget) {
-    Place place{list, 0, ceilDiv(size, runs.product(list)), std::nullopt};
+    SplitDim place{list, 0, ceilDiv(size, runs.product(list)), std::nullopt};
     for (unsigned run : list)
       place.members |= uint64_t(1) << run;
     if (isTarget) {
@@ -61,7 +61,7 @@ ReshardState StepTable::stateOf(const Sharding &sharding) const {
   ReshardState state;
   for (const auto &[index, dim] : enumerate(sharding.dims)) {
     const auto *found =
-        llvm::find_if(dims[index].places, [&dim = dim](const Place &place) {
+        llvm::find_if(dims[index].places, [&dim = dim](const SplitDim &place) {
           return place.runs == ArrayRef<unsigned>(dim.subAxes);
         });
     state.places.push_back(found - dims[index].places.begin());

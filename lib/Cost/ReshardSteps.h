@@ -49,9 +49,9 @@ public:
   Sharding shardingOf(const ReshardState &state) const;
 
 private:
-  /// A place of a dimension: the runs that split it, which are a prefix of the
+  /// A dimension as some runs split it: the runs, which are a prefix of the
   /// start's or of the target's list.
-  struct Place {
+  struct SplitDim {
     llvm::ArrayRef<unsigned> runs;
     uint64_t members = 0;      // a bit per run
     int64_t localSize = 0;     // of a block
@@ -60,7 +60,7 @@ private:
   struct Dim {
     llvm::SmallVector<unsigned, 4> from, to;
     std::optional<Interval> interval; // of the target
-    llvm::SmallVector<Place, 8> places;
+    llvm::SmallVector<SplitDim, 8> places;
     llvm::SmallVector<uint8_t, 8> ofTarget; // places by length
   };
 
@@ -78,10 +78,10 @@ private:
   bool anyTime(llvm::ArrayRef<unsigned> list) const {
     return llvm::any_of(list, [&](unsigned run) { return runs.isTime(run); });
   }
-  const Place &placeOf(unsigned dim, const ReshardState &state) const {
+  const SplitDim &placeOf(unsigned dim, const ReshardState &state) const {
     return dims[dim].places[state.places[dim]];
   }
-  const Place &place(unsigned dim) const { return placeOf(dim, *current); }
+  const SplitDim &place(unsigned dim) const { return placeOf(dim, *current); }
   /// The place with the first `length` runs of those that the dimension has.
   uint8_t prefix(unsigned dim, size_t length) const;
   llvm::ArrayRef<unsigned> wanted(unsigned dim) const;

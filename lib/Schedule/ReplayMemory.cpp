@@ -13,7 +13,7 @@ namespace autopar {
 namespace {
 
 /// A buffer as the replay sees it.
-struct Place {
+struct Tracked {
   BufferSpace space;
   int64_t position;   // position of the value: a byte of the arena, or an index
   int64_t begin, end; // bytes of the arena, or index and index + 1
@@ -23,7 +23,7 @@ struct Place {
 
 /// The place of a value and the order of its elements, and the op that says so.
 struct Whole {
-  Place place;
+  Tracked place;
   ElementOrder order;
   Operation *from;
 };
@@ -82,16 +82,16 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult noteWhole(Operation *op, const Place &place);
-  LogicalResult checkElements(Operation *op, const Place &place);
+  LogicalResult noteWhole(Operation *op, const Tracked &place);
+  LogicalResult checkElements(Operation *op, const Tracked &place);
   LogicalResult checkBuffer(BufferOp buffer);
   LogicalResult step(Operation *op);
-  LogicalResult read(Operation *op, const Place &place);
+  LogicalResult read(Operation *op, const Tracked &place);
   LogicalResult readGradients(Operation *op, int64_t value);
-  LogicalResult checkOverlap(Operation *op, ArrayRef<Place> reads,
-                             ArrayRef<Place> writes);
-  FailureOr<SmallVector<Place>> signature(StringRef name);
-  void noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results);
+  LogicalResult checkOverlap(Operation *op, ArrayRef<Tracked> reads,
+                             ArrayRef<Tracked> writes);
+  FailureOr<SmallVector<Tracked>> signature(StringRef name);
+  void noteSignature(ArrayRef<Tracked> arguments, ArrayRef<Tracked> results);
   bool isGradient(size_t result);
 
   func::FuncOp func;
@@ -103,19 +103,19 @@ private:
   llvm::DenseMap<int64_t, Whole> wholes; // by value
   /// Results that are read as soon as their value is written, by the value's
   /// number.
-  llvm::DenseMap<int64_t, SmallVector<Place, 1>> gradients;
+  llvm::DenseMap<int64_t, SmallVector<Tracked, 1>> gradients;
 };
 } // namespace
 
-static Place placeAt(BufferSpace space, int64_t position, Type type,
-                     int64_t value) {
+static Tracked placeAt(BufferSpace space, int64_t position, Type type,
+                       int64_t value) {
   bool isArena = space == BufferSpace::Arena;
   int64_t begin = position + (isArena ? byteOffset(type) : 0);
   int64_t end = begin + (isArena ? bytesOf(type) : 1);
   return {space, position, begin, end, value, cast<ShapedType>(type)};
 }
 
-static Place placeOf(Value memref) {
+static Tracked placeOf(Value memref) {
   auto buffer = memref.getDefiningOp<BufferOp>();
   auto value = buffer->getAttrOfType<IntegerAttr>(AutoparDialect::kValue);
   return placeAt(buffer.getSpace(), buffer.getPosition(), buffer.getType(),
@@ -123,8 +123,8 @@ static Place placeOf(Value memref) {
 }
 
 /// The places of `autopar.arguments` or `autopar.results`.
-FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
-  SmallVector<Place> places;
+FailureOr<SmallVector<Tracked>> Replay::signature(StringRef name) {
+  SmallVector<Tracked> places;
   auto entries = func->getAttrOfType<ArrayAttr>(name);
   if (!entries)
     return func.emitError()
@@ -142,7 +142,7 @@ FailureOr<SmallVector<Place>> Replay::signature(StringRef name) {
 }
 
 /// The buffer of a value that has most of its elements is the whole of it.
-LogicalResult Replay::noteWhole(Operation *op, const Place &place) {
+LogicalResult Replay::noteWhole(Operation *op, const Tracked &place) {
   std::optional<ElementOrder> order = ElementOrder::of(place.type);
   if (!order)
     return op->emitError() << "has strides that leave gaps or overlap: "
@@ -158,7 +158,7 @@ LogicalResult Replay::noteWhole(Operation *op, const Place &place) {
 /// row-major number. Reshapes, which are no ops any more, keep that number.
 /// Arguments and results are row-major. A part of a value is a run of its
 /// elements in row-major order.
-LogicalResult Replay::checkElements(Operation *op, const Place &place) {
+LogicalResult Replay::checkElements(Operation *op, const Tracked &place) {
   const Whole &whole = wholes.find(place.value)->second;
   ElementOrder order = *ElementOrder::of(place.type);
   int64_t first = elementOffset(place.type),
@@ -186,7 +186,7 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
     return buffer.emitError()
            << "does not say which value it holds: " << AutoparDialect::kValue
            << " is missing";
-  Place place = placeOf(buffer);
+  Tracked place = placeOf(buffer);
   if (buffer.getSpace() == BufferSpace::Persistent) {
     if (elementOffset(buffer.getType()) == 0 || isHeldInput(buffer))
       return success();
@@ -203,7 +203,7 @@ LogicalResult Replay::checkBuffer(BufferOp buffer) {
   return success();
 }
 
-LogicalResult Replay::read(Operation *op, const Place &place) {
+LogicalResult Replay::read(Operation *op, const Tracked &place) {
   if (place.space == BufferSpace::Persistent) {
     auto state = states.find(place.begin);
     if (state != states.end() && state->second.first != place.value)
@@ -235,14 +235,14 @@ LogicalResult Replay::readGradients(Operation *op, int64_t value) {
   auto found = gradients.find(value);
   if (found == gradients.end())
     return success();
-  for (const Place &place : found->second)
+  for (const Tracked &place : found->second)
     if (failed(read(op, place)))
       return failure();
   gradients.erase(found);
   return success();
 }
 
-static bool overlap(const Place &a, const Place &b) {
+static bool overlap(const Tracked &a, const Tracked &b) {
   return a.space == b.space && a.begin < b.end && b.begin < a.end;
 }
 
@@ -254,11 +254,11 @@ static int64_t inPlaceInput(Operation *op, unsigned index) {
   return inputs && isa<KernelOp>(op) ? inputs[index] : -1;
 }
 
-LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,
-                                   ArrayRef<Place> writes) {
+LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Tracked> reads,
+                                   ArrayRef<Tracked> writes) {
   auto kernel = dyn_cast<KernelOp>(op);
   for (auto [index, write] : llvm::enumerate(writes)) {
-    for (const Place &other : writes.drop_front(index + 1))
+    for (const Tracked &other : writes.drop_front(index + 1))
       if (overlap(write, other))
         return op->emitError() << "writes two results to overlapping places";
     int64_t allowed = inPlaceInput(op, index);
@@ -277,7 +277,7 @@ LogicalResult Replay::checkOverlap(Operation *op, ArrayRef<Place> reads,
 }
 
 LogicalResult Replay::step(Operation *op) {
-  SmallVector<Place> reads, writes;
+  SmallVector<Tracked> reads, writes;
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     llvm::append_range(reads, llvm::map_range(kernel.getInputs(), placeOf));
     llvm::append_range(writes, llvm::map_range(kernel.getOutputs(), placeOf));
@@ -293,12 +293,12 @@ LogicalResult Replay::step(Operation *op) {
              << "reads and writes in two orders of memory: "
              << reads.front().type << " and " << writes.front().type;
   }
-  for (const Place &place : reads)
+  for (const Tracked &place : reads)
     if (failed(read(op, place)))
       return failure();
   if (failed(checkOverlap(op, reads, writes)))
     return failure();
-  for (const Place &place : writes) {
+  for (const Tracked &place : writes) {
     auto state = place.space == BufferSpace::Persistent
                      ? states.find(place.begin)
                      : states.end();
@@ -330,7 +330,8 @@ bool Replay::isGradient(size_t result) {
 
 /// Notes the contents of memory at the start, and the places that the function
 /// may write.
-void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
+void Replay::noteSignature(ArrayRef<Tracked> arguments,
+                           ArrayRef<Tracked> results) {
   for (auto [index, place] : llvm::enumerate(arguments)) {
     if (place.space == BufferSpace::Persistent)
       persistent.insert(place.begin);
@@ -353,9 +354,9 @@ void Replay::noteSignature(ArrayRef<Place> arguments, ArrayRef<Place> results) {
 }
 
 LogicalResult Replay::run() {
-  FailureOr<SmallVector<Place>> arguments =
+  FailureOr<SmallVector<Tracked>> arguments =
       signature(AutoparDialect::kArguments);
-  FailureOr<SmallVector<Place>> results = signature(AutoparDialect::kResults);
+  FailureOr<SmallVector<Tracked>> results = signature(AutoparDialect::kResults);
   if (failed(arguments) || failed(results))
     return failure();
   if (!func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes))
@@ -366,9 +367,9 @@ LogicalResult Replay::run() {
   for (BufferOp buffer : body.getOps<BufferOp>())
     if (failed(checkBuffer(buffer)))
       return failure();
-  SmallVector<std::pair<Operation *, Place>> places;
-  for (ArrayRef<Place> listed : {ArrayRef(*arguments), ArrayRef(*results)})
-    for (const Place &place : listed)
+  SmallVector<std::pair<Operation *, Tracked>> places;
+  for (ArrayRef<Tracked> listed : {ArrayRef(*arguments), ArrayRef(*results)})
+    for (const Tracked &place : listed)
       places.push_back({func, place});
   for (BufferOp buffer : body.getOps<BufferOp>())
     places.push_back({buffer, placeOf(buffer)});

@@ -10,7 +10,7 @@
 
 namespace autopar::runtime {
 
-Status Checkpoint::otherBytes(const Place &place) const {
+Status Checkpoint::otherBytes(const BlockInFile &place) const {
   return Status::error("'" + files[place.file].path() + "': the bytes of '" +
                        place.stored.block.key +
                        "' are others than were written");
@@ -59,7 +59,7 @@ Status Checkpoint::addBlock(const StoredBlock &stored) {
   if (known->second.shape != block.shape || known->second.dtype != block.dtype)
     return Status::error("the block of '" + block.key +
                          "' is of another type or shape than one before it");
-  places.emplace(block.key, Place{files.size() - 1, stored});
+  places.emplace(block.key, BlockInFile{files.size() - 1, stored});
   return Status::success();
 }
 
@@ -84,7 +84,7 @@ Status Checkpoint::checkWhole() const {
 /// Compares all bytes with their hashes. Each thread takes the next block that
 /// no thread has taken.
 Status Checkpoint::checkBytes() const {
-  std::vector<const Place *> all;
+  std::vector<const BlockInFile *> all;
   for (const auto &[key, place] : places)
     all.push_back(&place);
   std::vector<Status> results(all.size());
@@ -166,7 +166,7 @@ bool hasCheckpoint(const std::string &path) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-Status Checkpoint::readBlock(const Place &place, char *to) const {
+Status Checkpoint::readBlock(const BlockInFile &place, char *to) const {
   const FileReader &file = files[place.file];
   const StateBlock &block = place.stored.block;
   APRT_TRY(file.readDirect(place.stored.offset, block.bytes(), to));

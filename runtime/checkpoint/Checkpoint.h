@@ -67,23 +67,23 @@ public:
   Status checkFiles() const;
 
 private:
-  struct Place {
+  struct BlockInFile {
     size_t file = 0;
     StoredBlock stored;
   };
   Status openFile(const CheckpointManifest::File &file);
   Status addBlock(const StoredBlock &stored);
   Status checkWhole() const;
-  Status readBlock(const Place &place, char *to) const;
+  Status readBlock(const BlockInFile &place, char *to) const;
   Status checkBytes() const;
-  Status otherBytes(const Place &place) const;
+  Status otherBytes(const BlockInFile &place) const;
 
   std::string folder;
   CheckpointManifest manifest;
   std::vector<FileReader> files;
   std::vector<FileStamp> stamps;            // by file
   std::map<std::string, StateBlock> wholes; // by key; each the whole state
-  std::multimap<std::string, Place> places; // by key
+  std::multimap<std::string, BlockInFile> places; // by key
   std::set<std::string> leftOut;
 };
 

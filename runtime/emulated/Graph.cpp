@@ -234,19 +234,21 @@ CUresult Graphs::launch(CUgraphExec handle, Stream &stream) {
   GraphExec &executable = **found;
   Queues &queues = gpu().queues;
   beginBranches(executable, stream);
-  // Per branch, the place in its queue and the clock after each of its nodes.
-  struct Place {
+  // Per branch, its end: the position in its queue and the clock after each of
+  // its nodes.
+  struct EndOfNode {
     uint64_t sequence;
     VectorClock clock;
   };
-  std::vector<std::vector<Place>> places(executable.branches.size());
+  std::vector<std::vector<EndOfNode>> places(executable.branches.size());
   for (const GraphNode &node : executable.graph.nodes) {
     Stream &branch = *executable.branches[node.branch];
     if (node.operation) {
       if (CUresult code = queues.enqueue(branch, node.operation))
         return code;
     } else if (node.awaitedPosition > 0) {
-      const Place &place = places[node.awaitedBranch][node.awaitedPosition - 1];
+      const EndOfNode &place =
+          places[node.awaitedBranch][node.awaitedPosition - 1];
       queues.waitFor(branch, *executable.branches[node.awaitedBranch],
                      place.sequence, place.clock);
     }

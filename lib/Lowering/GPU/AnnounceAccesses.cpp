@@ -40,33 +40,33 @@ private:
   std::vector<Access> accesses;
 };
 
-/// The place to which an address points.
-struct Place {
+/// The memory to which an address points.
+struct Pointee {
   enum { Private, Shared, Global } kind = Global;
   int parameter = -1; // parameter of a global place, if it is known
 };
 
 /// Returns the place of an address. `thread`, memory on the stack and constants
 /// are private: no other thread writes them.
-Place placeOf(const Value *address, const Value *thread) {
+Pointee placeOf(const Value *address, const Value *thread) {
   SmallVector<const Value *> objects;
   getUnderlyingObjects(address, objects, nullptr, /*MaxLookup=*/0);
-  Place place;
+  Pointee place;
   bool first = true;
   for (const Value *object : objects) {
-    Place one;
+    Pointee one;
     auto *load = dyn_cast<LoadInst>(object);
     if (object == thread || isa<AllocaInst>(object) ||
         isa<GlobalVariable>(object))
-      one.kind = Place::Private;
+      one.kind = Pointee::Private;
     else if (load && getUnderlyingObject(load->getPointerOperand()) == thread)
-      one.kind = Place::Shared;
+      one.kind = Pointee::Shared;
     else if (auto *argument = dyn_cast<Argument>(object))
       one.parameter = argument->getArgNo();
     if (first)
       place = one;
     else if (place.kind != one.kind || place.parameter != one.parameter)
-      place = Place();
+      place = Pointee();
     first = false;
   }
   return place;
@@ -95,8 +95,8 @@ Error Announcer::find(Instruction &instruction) {
 }
 
 void Announcer::announce(const Access &access) {
-  Place place = placeOf(access.address, thread);
-  if (place.kind == Place::Private)
+  Pointee place = placeOf(access.address, thread);
+  if (place.kind == Pointee::Private)
     return;
   builder.SetInsertPoint(access.at);
   Module &module = *kernel.getParent();
@@ -105,7 +105,7 @@ void Announcer::announce(const Access &access) {
   SmallVector<Value *> args{
       thread, address, builder.CreateZExt(access.bytes, builder.getInt64Ty()),
       builder.getInt32(access.how)};
-  bool isShared = place.kind == Place::Shared;
+  bool isShared = place.kind == Pointee::Shared;
   if (!isShared)
     args.push_back(builder.getInt32(place.parameter));
   SmallVector<Type *> types;

@@ -65,7 +65,7 @@ static Text scaled(const Text &index, int64_t by) {
 LogicalResult CudaKernelPrinter::address(LLVM::GEPOp op) {
   if (isa<VectorType>(op.getType()))
     return unknown(op);
-  Place place = places.lookup(op.getBase());
+  Address place = places.lookup(op.getBase());
   if (isZero(op)) {
     places[op] = place;
     return success();
@@ -123,7 +123,7 @@ LogicalResult CudaKernelPrinter::address(LLVM::GEPOp op) {
 
 /// The variable in memory.
 std::string CudaKernelPrinter::access(Value pointer, Type type, bool &reads) {
-  Place place = places.lookup(pointer);
+  Address place = places.lookup(pointer);
   std::string offset = place.offset.text.empty() ? "0" : place.offset.text;
   reads |= place.offset.reads;
   if (place.element == type)

@@ -119,10 +119,10 @@ std::string CudaKernelPrinter::signature() {
     }
     const ProgramKernel::Buffer &buffer = row.buffers[pointers++];
     StringRef stem = !buffer.writes ? "in" : buffer.reads ? "inout" : "out";
-    Place place{(stem + Twine(argument.getArgNumber())).str(),
-                elementOf(argument),
-                {},
-                !buffer.writes};
+    Address place{(stem + Twine(argument.getArgNumber())).str(),
+                  elementOf(argument),
+                  {},
+                  !buffer.writes};
     parameters.push_back(llvm::formatv(
         "{0}{1} *__restrict__ {2}", place.isConst ? "const " : "",
         place.element ? *typeText(place.element) : "void", place.base));

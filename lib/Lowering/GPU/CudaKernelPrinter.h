@@ -32,7 +32,7 @@ public:
 
 private:
   /// A place in memory: base[offset], elements of `element`.
-  struct Place {
+  struct Address {
     std::string base;
     mlir::Type element; // null: not known
     Text offset;        // empty: 0
@@ -87,7 +87,7 @@ private:
   std::string body;
   unsigned indent = 1, loops = 0;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Text>> texts; // by lane
-  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, Address> places;
   llvm::SmallVector<mlir::Value> waiting; // read memory, not yet used
   llvm::StringMap<unsigned> names;
 };

@@ -142,8 +142,7 @@ std::optional<Padding> Padder::paddingOf(unsigned op) {
                   sideOf(gemm.results[0], shardings.results[0])};
   std::optional<GemmSizes> growth = alignedGrowth(
       facts.rule, {sides[0].shape, sides[1].shape, sides[2].shape},
-      graph.values[gemm.results[0]].elementBytes,
-      graph.table->gemmBytes());
+      graph.values[gemm.results[0]].elementBytes, graph.table->gemmBytes());
   if (!growth)
     return std::nullopt;
   Padding padding;
