@@ -5,7 +5,7 @@ func.func private @row() attributes {row = #autopar.fixed_input<name = "", text 
 
 // -----
 
-// expected-error @below {{has places [1 : i64], which are no texts}}
+// expected-error @below {{has places [1], which are no texts}}
 func.func private @row() attributes {row = #autopar.check<output = "c", message = "m", places = [1]>}
 
 // -----

@@ -1,6 +1,7 @@
 //===- EmulateKernelsTest.cpp - GPU kernels as host code ------------------===//
 
 #include "lib/Lowering/GPU/EmulateKernels.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Lowering/CpuFeatures.h"
 #include "lib/Lowering/Common/HostCode.h"
 #include "lib/Lowering/GPU/KernelTable.h"
@@ -19,8 +20,8 @@ namespace {
 class EmulateKernels : public testing::Test {
 protected:
   EmulateKernels() {
-    mlir.loadDialect<mlir::gpu::GPUDialect, mlir::LLVM::LLVMDialect,
-                     mlir::NVVM::NVVMDialect>();
+    mlir.loadDialect<AutoparDialect, mlir::gpu::GPUDialect,
+                     mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect>();
   }
 
   std::string emulate(const std::string &kernels,
