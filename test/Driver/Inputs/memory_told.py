@@ -18,7 +18,7 @@ def main(folder):
     plan = json.loads((folder / "plan.json").read_text())
     stages = plan["predicted_stage_memory_bytes"]
     assert plan["predicted_peak_memory_bytes"] == max(stages), plan
-    described = json.loads((folder / "described.json").read_text())
+    described = json.loads((folder / "described.json").read_text())["entries"][0]
     assert described["predicted_peak_memory_bytes"] == stages, (described["predicted_peak_memory_bytes"], stages)
     told = re.search(r"^memory +(.*) per device predicted$", (folder / "table.txt").read_text(), re.MULTILINE)
     assert told and told[1] == text_of(max(stages)), (told, stages)
