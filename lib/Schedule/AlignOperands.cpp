@@ -101,11 +101,18 @@ void Aligner::align(Operation *op) {
   result.replaceAllUsesExcept(part, slice);
 }
 
+static SmallVector<Operation *> paddedGemms(func::FuncOp step) {
+  SmallVector<Operation *> gemms;
+  for (Operation &op : step.getBody().front())
+    if (op.hasAttr(kPadded))
+      gemms.push_back(&op);
+  return gemms;
+}
+
 static void alignStep(ModuleOp module, func::FuncOp step, const Mesh &mesh) {
   Aligner aligner(targetTable(module).gemmBytes());
-  for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
-    if (op.hasAttr(kPadded))
-      aligner.align(&op);
+  for (Operation *gemm : paddedGemms(step))
+    aligner.align(gemm);
   SetupPadding padding(module, step, mesh);
   for (Operation *pad : aligner.pads())
     padding.move(pad);
@@ -115,14 +122,17 @@ namespace {
 struct AlignOperands : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (targetTable(module).gemmBytes() == 0)
+    SmallVector<func::FuncOp> steps;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (isStep(func) && !paddedGemms(func).empty())
+        steps.push_back(func);
+    if (steps.empty() || targetTable(module).gemmBytes() == 0)
       return;
     FailureOr<PlannedModule> planned = PlannedModule::read(module);
     if (failed(planned))
       return signalPassFailure();
-    for (auto step : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (isStep(step))
-        alignStep(module, step, planned->mesh);
+    for (func::FuncOp step : steps)
+      alignStep(module, step, planned->mesh);
   }
 };
 } // namespace
