@@ -52,7 +52,7 @@ module attributes {autopar.recipe = #training.recipe<{loss = "mse_mean", optimiz
 
 // -----
 // Clips, the average and the schedule, whose warm-up may begin as none.
-// CHECK: #autopar.hyperparameter<name = "clip_global_norm", above = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "average", least = 0.000000e+00 : f64, below = 1.000000e+00 : f64>, {integer = true, least = 0.000000e+00 : f64, name = "warmup_steps"}, {integer = true, least = 1.000000e+00 : f64, name = "steps"}
+// CHECK: #autopar.hyperparameter<name = "clip_global_norm", above = 0.000000e+00 : f64>, #autopar.hyperparameter<name = "average", least = 0.000000e+00 : f64, below = 1.000000e+00 : f64>, #autopar.hyperparameter<name = "warmup_steps", least = 0.000000e+00 : f64, integer = true>, #autopar.hyperparameter<name = "steps", least = 1.000000e+00 : f64, integer = true>
 // CHECK: func.func @step(
 // CHECK-SAME: %[[WARM:[^ :]*]]: tensor<f64> {autopar.source = #autopar.state<"warmup_steps", 0.000000e+00 : f64, role = hyperparameter>}
 // CHECK-SAME: %[[ALL:[^ :]*]]: tensor<f64> {autopar.source = #autopar.state<"steps", 9.000000e+00 : f64, role = hyperparameter>}

@@ -6,7 +6,7 @@
 // CHECK-SAME: "Inf in input 'x', which node 'log' reads", "NaN in input 'x', which node 'log' reads",
 // CHECK-SAME: "Inf in parameter 'w', which node 'mul' reads", "NaN in parameter 'w', which node 'mul' reads",
 // CHECK-SAME: "Inf in node 'log' (unary)", "NaN in node 'log' (unary)",
-// CHECK-SAME: "Inf in tensor 'product' of node 'mul' (binary)", "NaN in tensor 'product' of node 'mul' (binary)"]}]
+// CHECK-SAME: "Inf in tensor 'product' of node 'mul' (binary)", "NaN in tensor 'product' of node 'mul' (binary)"]>]
 // CHECK: func.func @step(%[[X:.*]]: tensor<2x3xf32> {{.*}}, %[[W:.*]]: tensor<2x3xf32> {{.*}}) -> (tensor<3x2xf32> {{.*}}, tensor<i32> {autopar.result = #autopar.output<"numerics/first", role = check>})
 // CHECK: %[[LOG:.*]] = autopar.unary log %[[X]]
 // CHECK: %[[MUL:.*]] = autopar.binary mul %[[LOG]], %[[W]]

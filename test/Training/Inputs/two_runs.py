@@ -8,7 +8,7 @@ program, data, log = sys.argv[1:]
 command = [program, "--data", data, "--steps", "5", "--log", log]
 with open(log, "w+") as first:
     fcntl.flock(first, fcntl.LOCK_EX)  # as a run that goes on does
-    first.write("1\n2\n3\n")
+    first.write("".join(f'{{"step": {step}}}\n' for step in range(3)))
     first.flush()
     second = subprocess.run(command, capture_output=True, text=True, timeout=100)
     print(second.stderr.strip().splitlines()[-1])
