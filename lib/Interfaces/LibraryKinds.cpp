@@ -7,9 +7,11 @@
 namespace autopar {
 
 static const std::vector<LibraryKind> &rows() {
+  // The table names the enumerators. NOLINTBEGIN(readability-identifier-naming)
   constexpr EpilogueStep Bias = EpilogueStep::Bias,
                          Activation = EpilogueStep::Activation,
                          Addend = EpilogueStep::Addend;
+  // NOLINTEND(readability-identifier-naming)
   static const std::vector<LibraryKind> table = {
 #define AUTOPAR_LIST(...) {__VA_ARGS__}
 #define AUTOPAR_LIBRARY_KIND(kind, name, title, roles, required, packed,       \

@@ -187,7 +187,7 @@ def check_refusals(tool, work):
     write_shards(training.data, {"x": arrays["x"]}, "npz", (107,))
     refused("input 'labels' is missing")
     write_shards(training.data, {name: array[:11] for name, array in arrays.items()}, "npz", (11,))
-    refused("has 11 rows, and a step takes 12")
+    refused("has 11 rows; a step takes 12")
     write_shards(training.data, {**arrays, "labels": np.where(np.arange(ROWS) == 30, 5, arrays["labels"])}, "npz", (20, 87))
     refused("step 2, row 10 of", "part-0001.npz", "input 'labels' has 5 at [6]", "labels are classes, 0 to 4")
     np.savez(os.path.join(work, "steps.npz"), **{name: array[:96].reshape(8, 12, *array.shape[1:]) for name, array in arrays.items()})
