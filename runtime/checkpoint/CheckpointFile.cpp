@@ -19,9 +19,9 @@ namespace autopar::runtime {
 
 /// Disks take what begins and ends at such a byte without another copy.
 static constexpr int64_t sectorBytes = 4096;
-/// A piece is hashed and tested for numbers that are not finite while it is in
-/// the cache, and then written.
-static constexpr int64_t pieceBytes = 8 << 20;
+/// A piece is read once, in strips, and then written. A strip is hashed and
+/// tested for numbers that are not finite while it is in the core's cache.
+static constexpr int64_t pieceBytes = 8 << 20, stripBytes = 64 << 10;
 
 std::string FileImage::header() const {
   std::vector<ArrayView> arrays;
@@ -65,11 +65,12 @@ Status FileImage::create(const std::vector<StateBlock> &blocks) {
 void FileImage::readPiece(int64_t begin, int64_t end) {
   for (Part &part : parts) {
     int64_t from = std::max(begin, part.begin), to = std::min(end, part.end);
-    if (from >= to)
-      continue;
-    part.hash.add(data() + from, size_t(to - from));
-    part.isFinite = part.isFinite &&
-                    !hasNotFinite(part.block.dtype, data() + from, to - from);
+    for (int64_t count = 0; from < to; from += count) {
+      count = std::min(stripBytes, to - from);
+      part.hash.add(data() + from, size_t(count));
+      part.isFinite = part.isFinite &&
+                      !hasNotFinite(part.block.dtype, data() + from, count);
+    }
   }
 }
 

@@ -8,19 +8,25 @@
 
 namespace autopar::runtime {
 
-/// Compares the bits of the elements with those of positive infinity, a block
-/// of elements at a time, so that the inner loop has no branch.
+/// Tests a block of elements at a time by their bits, so that the inner loop
+/// has neither branch nor comparison: a magnitude of infinity or NaN becomes
+/// the sign bit, or more, if what lies between both is added.
 template <typename Bits>
 static bool hasNotFinite(const void *data, int64_t bytes, Bits infinity) {
   constexpr int64_t block = 4096;
-  constexpr Bits magnitude = Bits(~Bits(0)) >> 1; // all bits but the sign
+  constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(Bits) - 1)),
+                 magnitude = Bits(sign - 1);
+  const Bits between = Bits(sign - infinity);
   auto *at = static_cast<const Bits *>(data);
-  int64_t count = bytes / int64_t(sizeof(Bits));
-  for (int64_t begin = 0; begin < count; begin += block) {
+  const Bits *last = at + bytes / int64_t(sizeof(Bits));
+  for (const Bits *end = at; at != last; at = end) {
+    end = at + std::min<int64_t>(block, last - at);
     Bits found = 0;
-    for (int64_t i = begin, end = std::min(count, begin + block); i < end; ++i)
-      found |= Bits((at[i] & magnitude) > infinity) | Bits(at[i] == infinity);
-    if (found)
+    for (const Bits *one = at; one != end; ++one)
+      found |= Bits((*one & magnitude) + between);
+    if ((found & sign) && std::any_of(at, end, [&](Bits bits) {
+          return bits == infinity || (bits & magnitude) > infinity;
+        }))
       return true;
   }
   return false;
