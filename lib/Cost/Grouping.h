@@ -38,7 +38,7 @@ struct OpenGroup {
   bool remapped = false; // some ops are computed at another index than the rest
   int64_t elements = 0;  // of a full value
   int64_t rowLength = 0; // 0: no reductions
-  // Of a library call: its one result so far, and its epilogue.
+  // A library call has one result so far, `tail`, and these epilogue steps.
   mlir::Value tail;
   llvm::SmallVector<EpilogueStep, 3> steps;
   mlir::Value bias, addend; // as the body reads them: before it is spread

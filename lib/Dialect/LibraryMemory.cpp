@@ -105,7 +105,7 @@ std::optional<EinsumAsGemm> gemmOf(KernelOp kernel) {
 }
 
 //===----------------------------------------------------------------------===//
-// What ops say of their calls
+// Packed forms of the ops
 //===----------------------------------------------------------------------===//
 
 std::string EinsumOp::describePacking(Operation *kernel) {

@@ -101,8 +101,8 @@ private:
 
 } // namespace autopar::runtime
 
-/// What the package `autopar` calls. A function that can fail returns 0 if it
-/// succeeded.
+/// The package `autopar` calls these functions. A function that can fail
+/// returns 0 if it succeeded.
 extern "C" {
 AUTOPAR_API int32_t autopar_requests_open(
     autopar_session *session, autopar::runtime::Requests **requests);

@@ -16,7 +16,7 @@
 
 namespace autopar {
 
-/// What a target's library does in calls of one kind: their epilogues, element
+/// The abilities of a target's library in calls of one kind: epilogues, element
 /// types and layouts.
 struct LibraryCalls {
   using Epilogue = llvm::SmallVector<EpilogueStep, 3>;

@@ -18,7 +18,8 @@ enum class CallKind {
 #include "autopar/Interfaces/LibraryKinds.def"
 };
 
-/// What a library does to the result of a call's root before it is stored.
+/// A step that a library applies to the result of a call's root before it is
+/// stored.
 enum class EpilogueStep { Bias, Activation, Addend };
 
 /// The roles of the operands that epilogues read: one value per column or
@@ -28,8 +29,8 @@ inline constexpr llvm::StringLiteral kAddendRole = "addend";
 
 /// A row of the table.
 struct LibraryKind {
-  /// What the packed form of a constant depends on: the types of the call's
-  /// root, or all ops of the call.
+  /// The packed form of a constant depends on the types of the call's root, or
+  /// on all ops of the call.
   enum PackedBy { Root, Call };
 
   CallKind kind;

@@ -156,7 +156,7 @@ std::optional<Padding> Padder::paddingOf(unsigned op) {
 /// Decides for one GEMM. Returns false if it stays as it is.
 bool Padder::take(unsigned op, StageMemory &memory) {
   std::optional<Padding> padding = paddingOf(op);
-  // What is padded in the step is written and read once more.
+  // A tensor that is padded in the step is written and read once more.
   if (!padding ||
       !isWorthPadding(padding->flops, 2.0 * double(padding->others)) ||
       !memory.take(padding->constants, padding->others))

@@ -20,8 +20,8 @@ struct OldPlan {
   Plan plan;
 };
 
-/// What a user asks of a plan. kRequestOptions, below, has the options that set
-/// the fields.
+/// A user's request for a plan. kRequestOptions, below, has the options that
+/// set the fields.
 struct PlanRequest {
   Cluster cluster; // without nodes: that of the plan file
   llvm::SmallVector<StrategyName> strategies{StrategyName::Auto};

@@ -19,7 +19,7 @@ struct StageCost {
   double busy() const { return compute + communication + messages; }
 };
 
-/// How reshards are priced if several ops want a value in the same sharding.
+/// The ways to price reshards if several ops want a value in the same sharding.
 enum class ReadCost {
   Shared,  // one reshard serves them all, as in Partition
   PerRead, // each op pays for its own, as in the search
