@@ -284,6 +284,24 @@ def check_guides(tree):
             yield page, min(told.values()), f"the table leaves out {name} of KernelOpInterface: add its row"
 
 
+def check_pass_tables(tree):
+    """A page's table of the passes of a pipeline has all of them, in the order in which they run, with the files that define them."""
+    for page in pages(tree):
+        for pipeline in dict.fromkeys(match[1] for line in tree.lines(page) if (match := re.match(r"\| pass of `([^`]+)` \|", line))):
+            made = [re.sub("(?<!^)([A-Z])", r"-\1", name).lower() for name in re.findall(r"\bcreate(\w+)\(", "\n".join(tree.lines(pipeline)))]
+            wanted = [f"autopar-{name}" for name in made if not name.endswith("-pass")]  # MLIR's own end so
+            told = []
+            for number, _, cells in rows(tree, page, f"pass of `{pipeline}`"):
+                name, file = (cell.strip("`") for cell in cells[:2])
+                if name.startswith("autopar-"):
+                    told.append(name)
+                    stem = "".join(part.capitalize() for part in name.split("-")[1:])
+                    if os.path.basename(file) != f"{stem}.cpp" or file not in tree.files:
+                        yield page, number, f"{name} is not in {file}: name the file {stem}.cpp that defines it"
+            if told != wanted:
+                yield page, 1, f"the table of {pipeline} has other passes, or another order: {', '.join(wanted)}"
+
+
 def check_root(tree):
     """The root of the tree has folders and pages that everybody looks for there, and nothing else."""
     for path in tree.files:
@@ -293,7 +311,7 @@ def check_root(tree):
 
 
 RULES = [check_library_order, check_rooms, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
-         check_links, check_guides, check_root, check_unit_tests]
+         check_links, check_guides, check_pass_tables, check_root, check_unit_tests]
 
 
 def main():
