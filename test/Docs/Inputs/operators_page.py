@@ -8,17 +8,28 @@ import sys
 
 HEAD = """# Operators
 
-The ONNX operators that autopar compiles. This page is made of what the program itself lists:
+The ONNX operators that autopar compiles, as the program itself lists them. Whether your model has others, and which, tells a plan for
+one rank; it makes no code and needs no weights:
 
-    build/bin/autopar ops               # this list; --json FILE writes it for programs
-    build/bin/autopar ops --json - | python test/Docs/Inputs/operators_page.py > docs/Operators.md
+    build/bin/autopar plan model.onnx --ranks 1          # with --bind for symbolic sizes; an error names each node
+    build/bin/autopar ops                                # this list; --json FILE writes it for programs
 
-A version is the opset in which the standard changed the operator. A model of any opset from {first} to {last} is taken: each of its
-operators has the meaning that it has in the model's opset. Functions that the model defines are compiled, too. Tensors are of the
-types {types}.
+*Versions* are the opsets in which the standard changed the operator. A model has of each operator the newest version that is not above
+its opset: of Abs, whose versions are `6 13`, a model of opset 18 has version 13, and a model of opset 12 has version 6. Models of all opsets
+from {first} to {last} are taken. Another opset is an error:
+
+    autopar: error: the model uses opset 99; supported are {first} to {last} (onnx.version_converter converts it)
+
+*Domains* are the standard one (`ai.onnx`), what this list has of `ai.onnx.preview`, and functions that the model defines itself. Nodes of
+others, such as `com.microsoft`, are errors. *Tensors* are of the types {types}.
 
 An operator that is not here, or a use of one that is left out, is an error that names the node; all such nodes of a model are listed
-at once. Most operators can be trained; [Training](Training.md#what-has-no-derivative-yet) names those that cannot.
+at once:
+
+    autopar: error: node 'Frobnicate_0' (Frobnicate, opset 20): the operator is not supported
+    autopar: error: node 'QGemm_8' (QGemm, opset 20): operator domain 'com.microsoft' is not supported: export the model before onnxruntime optimises it, and quantize it with QuantFormat.QDQ
+
+Most operators can be trained; [Training](Training.md#what-has-no-derivative-yet) names those that cannot.
 
 ## Compiled
 | operator | versions | left out |
