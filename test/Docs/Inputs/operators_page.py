@@ -8,8 +8,8 @@ import sys
 
 HEAD = """# Operators
 
-The ONNX operators that autopar compiles, as the program itself lists them. Whether your model has others, and which, tells a plan for
-one rank; it makes no code and needs no weights:
+The ONNX operators that autopar compiles, as the program itself lists them. A plan for one rank tells whether your model has others, and
+which; it makes no code and needs no weights:
 
     build/bin/autopar plan model.onnx --ranks 1          # with --bind for symbolic sizes; an error names each node
     build/bin/autopar ops                                # this list; --json FILE writes it for programs
