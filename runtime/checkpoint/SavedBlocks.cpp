@@ -67,25 +67,26 @@ std::vector<SavedBlock> blocksOfRank(const Manifest &manifest, int rank) {
 }
 
 Status leaveOutRole(Checkpoint &checkpoint, const std::string &role) {
-  for (StateRole known :
-       {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
-    if (role == stateRoleNames[int(known)]) {
-      checkpoint.leaveOut(role + "/");
-      return Status::success();
-    }
-  return Status::error("'" + role +
-                       "' is no role of states that may begin anew: it is "
-                       "none of optimizer, average, loss_scale");
+  if (!mayBeginAnew(role))
+    return Status::error("'" + role +
+                         "' is no role of states that may begin anew: it is "
+                         "none of optimizer, average, loss_scale");
+  checkpoint.leaveOut(role + "/");
+  return Status::success();
 }
 
-/// The end of the message that only the program or only the checkpoint has a
-/// state: why that may be, and what helps.
-static std::string hintFor(const std::string &key) {
-  std::string role = key.substr(0, key.find('/'));
-  return ": it is of another model or recipe" +
-         (role == stateRoleNames[int(StateRole::Model)]
-              ? ""
-              : "; --resume-ignoring " + role + " begins such states anew");
+/// Returns the end of the message that only the program or only the checkpoint
+/// has a state: why that may be, and what helps.
+static std::string hintFor(const std::string &key, bool isOfProgram) {
+  std::string role = key.substr(0, key.find('/')),
+              name = key.substr(key.find('/') + 1);
+  std::string why = ": it is of another model or recipe";
+  if (mayBeginAnew(role))
+    return why + "; --resume-ignoring " + role + " begins such states anew";
+  bool isNumber = role == stateRoleNames[int(StateRole::Hyperparameter)];
+  return why + (isNumber && isOfProgram
+                    ? "; --set " + name + "=NUMBER gives its value"
+                    : "");
 }
 
 static std::string describeState(const StateBlock &state) {
@@ -108,7 +109,7 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
     if (found == wholes.end())
       return Status::error("the checkpoint '" + folder + "' has no state '" +
                            mine.key + "', which this program keeps" +
-                           hintFor(mine.key));
+                           hintFor(mine.key, /*isOfProgram=*/true));
     if (found->second.shape != mine.shape || found->second.dtype != mine.dtype)
       return Status::error("state '" + mine.key + "' is " +
                            describeState(found->second) +

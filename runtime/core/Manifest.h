@@ -105,6 +105,15 @@ enum class StateRole {
 inline constexpr const char *stateRoleNames[] = {
     "model",  "optimizer", "loss_scale",    "random",
     "extent", "average",   "hyperparameter"};
+/// Returns whether a run that resumes may begin the states of this role anew:
+/// `optimizer`, `average` or `loss_scale`.
+inline bool mayBeginAnew(const std::string &role) {
+  for (StateRole known :
+       {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
+    if (role == stateRoleNames[int(known)])
+      return true;
+  return false;
+}
 
 /// The numbers that a hyperparameter may be: least <= value < below.
 struct NumberRange {

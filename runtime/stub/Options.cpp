@@ -192,15 +192,12 @@ const OptionRow optionTable[] = {
      "rate\n                     goes; average; loss_scale; data: from their "
      "first row on",
      [](Options &o, const std::string &v) {
-       bool isKnown = v == kDataRole;
-       for (StateRole role :
-            {StateRole::Optimizer, StateRole::Average, StateRole::LossScale})
-         isKnown |= v == stateRoleNames[int(role)];
        o.ignoring.push_back(v);
-       return isKnown ? Status::success()
-                      : Status::error("'" + v +
-                                      "' is none of optimizer, "
-                                      "average, loss_scale, data");
+       return v == kDataRole || mayBeginAnew(v)
+                  ? Status::success()
+                  : Status::error("'" + v +
+                                  "' is none of optimizer, "
+                                  "average, loss_scale, data");
      },
      /*isRepeatable=*/true},
     {"--gradients", "FILE",

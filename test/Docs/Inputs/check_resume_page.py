@@ -20,7 +20,8 @@ RECIPE = {"loss": "softmax_cross_entropy_mean", "optimizer": {"kind": "adamw", "
 ADAMW = RECIPE["optimizer"]
 WITHOUT = None  # a recipe's key that goes
 
-# By the words with which a row begins: changes of the recipe, files and options. `run` are options of the run, `also` what makes it go on.
+# By the words with which a row begins: changes of the recipe, files and options; `run` are options of the run. Where it is refused, each
+# option that the page or the message names makes it go on.
 CASES = {
     "`--ranks`": [dict(compile=["--ranks", "1"]), dict(compile=["--ranks", "2", "--target", "emulated"])],
     "`--steps`": [dict(steps=5)],
@@ -29,7 +30,7 @@ CASES = {
     "the batch": [dict(compile=["--bind", "batch=16"], data="data16.npz")],
     "recipe: `lr`": [dict(optimizer={**ADAMW, "weight_decay": 0.3}, schedule={"kind": "step", "step_size": 2}), dict(loss="masked_softmax_cross_entropy_mean", clip_value=1.0),
                      dict(accumulation=2, data="data16.npz", evaluation={"metrics": ["accuracy"]}), dict(precision="bf16", seed=3), dict(precision="fp16", loss_scale=128)],
-    "recipe: the names": [dict(at_run_time=["lr", "weight_decay"], also=["--set", "weight_decay=0.1"]), dict(at_run_time=WITHOUT)],
+    "recipe: the names": [dict(at_run_time=["lr", "weight_decay"]), dict(at_run_time=WITHOUT)],
     "recipe: `optimizer`": [dict(optimizer={"kind": "sgd", "lr": 1e-2}), dict(optimizer={**ADAMW, "amsgrad": True})],
     "recipe: `average`": [dict(average=0.9)],
     "recipe: a dynamic": [dict(precision="fp16")],
@@ -63,7 +64,7 @@ def write_files(folder):
 
 
 def compile_training(folder, case):
-    recipe = {**RECIPE, **{key: value for key, value in case.items() if key not in ("compile", "run", "also", "data", "folder", "model", "steps")}}
+    recipe = {**RECIPE, **{key: value for key, value in case.items() if key not in ("compile", "run", "data", "folder", "model", "steps")}}
     with open(f"{folder}/recipe.json", "w") as file:
         json.dump({key: value for key, value in recipe.items() if value is not WITHOUT}, file)
     ways = case.get("compile", [])
@@ -86,11 +87,12 @@ def check(folder, case, verdict, text):
     said, became = train(folder, case, resume)
     if became != verdict and not {became, verdict} <= SILENT:
         return f"{became}, not {verdict}: {said}"
-    ignoring = re.findall(r"--resume-ignoring \w+", text)
-    more = case.get("also") or (ignoring[0].split() if ignoring else [])
-    if verdict == "refused" and more:
-        said, became = train(folder, case, resume + more)
-        return f"with {' '.join(more)} {became}: {said}" if became == "refused" else None
+    if verdict != "refused":
+        return None
+    for way in sorted({*re.findall(r"--resume-ignoring \w+", text), *re.findall(r"--(?:resume-ignoring|set) [\w=]+", said)}):
+        said, became = train(folder, case, [*resume, *way.replace("NUMBER", "0.1").split()])
+        if became == "refused":
+            return f"with {way} refused: {said}"
     return None
 
 
