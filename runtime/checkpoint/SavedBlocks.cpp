@@ -120,7 +120,7 @@ Status checkStates(const Checkpoint &checkpoint, const Manifest &program) {
     if (wanted.count(key) == 0 && !checkpoint.isLeftOut(key))
       return Status::error("the checkpoint '" + folder + "' has the state '" +
                            key + "', which this program does not keep" +
-                           hintFor(key));
+                           hintFor(key, /*isOfProgram=*/false));
   return Status::success();
 }
 
