@@ -13,9 +13,8 @@ import numpy as np
 from . import _library
 
 #: In the order of runtime/session/PythonApi.h; all are of CPython's stable ABI.
-_FUNCTIONS = ["PyObject_Type", "PyObject_CallObject", "PyObject_GetItem", "PyObject_GetBuffer", "PyBuffer_Release", "PyDict_New", "PyDict_Size", "PyDict_SetItem",
-              "PyTuple_GetItem", "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyEval_SaveThread", "PyEval_RestoreThread", "PyCFunction_NewEx", "PyCapsule_New",
-              "PyCapsule_GetPointer"]
+_FUNCTIONS = ["PyObject_CallObject", "PyObject_GetItem", "PyDict_New", "PyDict_Size", "PyDict_SetItem", "PyList_Size", "PyTuple_Size", "PyTuple_GetItem", "Py_BuildValue",
+              "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyEval_SaveThread", "PyEval_RestoreThread", "PyCFunction_NewEx", "PyCapsule_New", "PyCapsule_GetPointer"]
 
 
 class _Functions(ctypes.Structure):
@@ -23,27 +22,50 @@ class _Functions(ctypes.Structure):
 
 
 class _Objects(ctypes.Structure):
-    _fields_ = [(name, ctypes.py_object) for name in ("none", "dict", "array", "empty", "fail", "inputs", "outputs", "kinds")]
+    _fields_ = [(name, ctypes.py_object) for name in ("none", "dict", "array", "empty", "fail", "inputs", "input_types", "outputs", "output_kinds")] + [("object_bytes", ctypes.c_ssize_t)]
+
+
+class _Array(ctypes.Structure):
+    """The end of the fields that every object has, and those of an array, as PythonApi.h has them."""
+
+    _fields_ = [("type", ctypes.c_void_p), ("data", ctypes.c_void_p), ("rank", ctypes.c_int), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+                ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("base", ctypes.c_void_p), ("dtype", ctypes.c_void_p), ("flags", ctypes.c_int)]
+
+
+def _arrays_are_known():
+    """Whether arrays have the fields that PythonApi.h says."""
+    array = np.zeros((3, 4), np.int16)[:, :2]
+    fields = _Array.from_address(id(array) + object.__basicsize__ - _Array.data.offset)
+    dense = fields.flags & 0x101
+    found = fields.type, fields.data, fields.rank, fields.shape[:2], fields.strides[:2], fields.base, fields.dtype, dense
+    return found == (id(np.ndarray), array.ctypes.data, 2, [3, 2], [8, 2], id(array.base), id(array.dtype), 0x100)
 
 
 def _fail():
     _library.check(1)
 
 
-def _never(feeds):
-    """Stands for the usual call where there is none: there are several entries, tensors that buffers cannot describe, or this is not CPython."""
+def _never(*_):
+    """Stands for the usual calls where there are none: there are several entries, or this is not CPython."""
 
 
-def usual_call(library, entries):
-    """A function of a dict of arrays: the outputs of a step, or None: nothing was done, for something does not fit or another thread is within it."""
+def _types(info):
+    """All objects that are the type of an input: NumPy has two for integers of 64 bits."""
+    return (info.dtype, *(dtype for dtype in map(np.dtype, "lLqQ") if dtype == info.dtype))
+
+
+def usual_calls(library, entries):
+    """Two functions of a dict of arrays. The first one returns the outputs of a step; the second one, which also takes None or an empty list of outputs, what a Request
+    is made of. They return None where nothing was done, for something does not fit or another thread is within the first one."""
     only = entries[0]
-    if len(entries) > 1 or only.fixed_inputs or sys.implementation.name != "cpython":
-        return _never
+    if len(entries) > 1 or only.fixed_inputs or sys.implementation.name != "cpython" or not _arrays_are_known():
+        return _never, _never
     functions = _Functions(*(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _FUNCTIONS))
     inputs, outputs = (tuple(sys.intern(info.name) for info in infos) for infos in (only.inputs, only.outputs))
-    objects = _Objects(None, dict, np.ndarray, np.empty, _fail, inputs, outputs, tuple((info.shape, info.dtype) for info in only.outputs))
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_Functions), ctypes.POINTER(_Objects), ctypes.c_void_p)(("autopar_python_call", library))
-    return make(functions, objects, only.handle) or _never
+    objects = _Objects(None, dict, np.ndarray, np.empty, _fail, inputs, tuple(map(_types, only.inputs)), outputs, tuple((info.shape, info.dtype) for info in only.outputs),
+                       object.__basicsize__)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_Functions), ctypes.POINTER(_Objects), ctypes.c_void_p)(("autopar_python_calls", library))
+    return make(functions, objects, only.handle) or (_never, _never)
 
 
 def end_usual(function) -> None:

@@ -40,6 +40,7 @@ class Answer(ctypes.Structure):
 
 
 _SESSION, _REQUESTS = ctypes.c_void_p, ctypes.c_void_p
+_ADDRESSES = ctypes.c_void_p  # of an array of addresses: the ctypes array, or its address as a number
 _FUNCTIONS = {
     "autopar_session_abi": (ctypes.c_int32, []),
     "autopar_error": (ctypes.c_char_p, []),
@@ -52,7 +53,7 @@ _FUNCTIONS = {
     "autopar_session_count": (ctypes.c_int64, [_SESSION, ctypes.c_int]),
     "autopar_session_tensor": (ctypes.c_int32, [_SESSION, ctypes.c_int, ctypes.c_int64, ctypes.POINTER(Tensor)]),
     "autopar_session_check_fixed": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
-    "autopar_session_run": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]),
+    "autopar_session_run": (ctypes.c_int32, [_SESSION, _ADDRESSES, _ADDRESSES]),
     "autopar_session_memory": (ctypes.c_void_p, [_SESSION, ctypes.c_int, ctypes.c_int64]),
     "autopar_session_submit": (ctypes.c_int32, [_SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64)]),
     "autopar_session_wait": (ctypes.c_int32, [_SESSION, ctypes.c_int64]),
@@ -70,7 +71,7 @@ _FUNCTIONS = {
     "autopar_session_write_state": (ctypes.c_int32, [_SESSION, ctypes.c_int64, ctypes.c_void_p]),
     # Of runtime/session/Requests.h.
     "autopar_requests_open": (ctypes.c_int32, [_SESSION, ctypes.POINTER(_REQUESTS)]),
-    "autopar_requests_add": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64, _SESSION, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)]),
+    "autopar_requests_add": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64, _SESSION, _ADDRESSES, _ADDRESSES]),
     "autopar_requests_pause": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64]),
     "autopar_requests_resume": (None, [_REQUESTS]),
     "autopar_requests_cancel": (ctypes.c_int32, [_REQUESTS, ctypes.c_int64]),
@@ -79,7 +80,7 @@ _FUNCTIONS = {
     "autopar_requests_next": (ctypes.c_int64, [_REQUESTS, ctypes.POINTER(Answer), ctypes.c_int64]),
     "autopar_requests_close": (None, [_REQUESTS]),
     # _calls.py calls these two with Python's lock.
-    "autopar_python_call": (ctypes.py_object, [ctypes.c_void_p, ctypes.c_void_p, _SESSION]),
+    "autopar_python_calls": (ctypes.py_object, [ctypes.c_void_p, ctypes.c_void_p, _SESSION]),
     "autopar_python_end": (None, [ctypes.py_object]),
 }
 _loaded = None

@@ -5,6 +5,7 @@ import itertools
 import os
 import threading
 from concurrent.futures import Future
+from concurrent.futures._base import CANCELLED, CANCELLED_AND_NOTIFIED, FINISHED, PENDING
 from typing import Optional
 
 from . import _library
@@ -14,17 +15,17 @@ _MOST = 1024  # answers that are taken at a time
 
 
 class Request:
-    """One step: its entry, addresses of its tensors, the arrays that are there, and the future that gets its outputs."""
+    """One step: its entry, where the addresses of its tensors are, its outputs by name, what holds its inputs, and the future that gets the outputs."""
 
-    __slots__ = ("entry", "inputs", "outputs", "results", "arrays", "future")
+    __slots__ = ("entry", "inputs", "outputs", "results", "held", "future")
 
-    def __init__(self, entry, inputs, outputs, results, arrays):
-        self.entry, self.inputs, self.outputs, self.results, self.arrays = entry, inputs, outputs, results, arrays
+    def __init__(self, entry, inputs, outputs, results, held):
+        self.entry, self.inputs, self.outputs, self.results, self.held = entry, inputs, outputs, results, held
         self.future: Optional[Future] = None  # once it was added
 
     def again(self) -> "Request":
         """Another step of the same."""
-        return Request(self.entry, self.inputs, self.outputs, self.results, self.arrays)
+        return Request(self.entry, self.inputs, self.outputs, self.results, self.held)
 
 
 class _Call:
@@ -38,9 +39,41 @@ class _Call:
 
 
 class _StepFuture(Future):
-    """A future whose step begins without Python: the library says whether its turn has come."""
+    """A future whose step begins without Python: the library says whether its turn has come. Most futures are done before somebody waits for them; what others wait
+    with (a condition, lists of waiters and callbacks) is made when it is first asked for."""
 
-    _requests = _number = None  # set once it is added
+    _state, _result, _exception = PENDING, None, None
+    _is_watched = False  # whether that was made
+
+    def __init__(self, requests, number):
+        self._requests, self._number = requests, number
+
+    def __getattr__(self, name):
+        made = Future().__dict__
+        if name not in made:
+            raise AttributeError(f"a future has no {name!r}")
+        with self._requests.watching:
+            self._is_watched = True
+            for key, value in made.items():
+                self.__dict__.setdefault(key, value)
+        return self.__dict__[name]
+
+    def finish(self, result) -> None:
+        """As set_result, for somebody who does not wait, too."""
+        with self._requests.watching:
+            if not self._is_watched:
+                self._result = result
+                self._state = FINISHED  # last, for it is read without a lock
+                return
+        self.set_result(result)
+
+    def result(self, timeout=None):
+        if self._state == FINISHED and self._exception is None:
+            return self._result
+        return super().result(timeout)
+
+    def done(self) -> bool:
+        return self._state in (CANCELLED, CANCELLED_AND_NOTIFIED, FINISHED)
 
     def cancel(self) -> bool:
         if self.done() or not self._requests.cancel(self._number):
@@ -63,6 +96,7 @@ class Requests:
         self._numbers = itertools.count()
         self._requests = {}  # by number: those whose futures have no outputs yet
         self._use = threading.Lock()  # of the pointer
+        self.watching = threading.RLock()  # while a future becomes watched, or done unwatched
         self._thread = threading.Thread(target=self._work, name="autopar-requests", daemon=True)
         self._thread.start()
 
@@ -82,10 +116,10 @@ class Requests:
     def _keep(self, request, waits):
         if waits and self.is_of_this_thread():
             raise AutoparError("a future's callback cannot wait for a step or a state, for that would be for ever: do it in another thread, or submit")
-        request.future = future = _StepFuture()
-        future._requests, future._number = self, next(self._numbers)
-        self._requests[future._number] = request
-        return future._number
+        number = next(self._numbers)
+        request.future = _StepFuture(self, number)
+        self._requests[number] = request
+        return number
 
     def _added(self, number, failed):
         if failed:
@@ -135,7 +169,7 @@ class Requests:
         elif answer.failure is not None:
             request.future.set_exception(AutoparError(answer.failure.decode(errors="replace")))
         else:
-            request.future.set_result(request.results)
+            request.future.finish(request.results)
 
     def _between(self, call):
         try:

@@ -13,7 +13,7 @@ from typing import Dict, Iterable, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _check, _entries, _library
-from ._calls import end_usual, usual_call
+from ._calls import end_usual, usual_calls
 from ._program import AutoparError
 from ._requests import Request, Requests
 from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, refuse_overlaps, shared_array
@@ -84,7 +84,8 @@ class Session:
         self.states = tuple(info for info, _, _ in self._states())
         #: Inputs with values since --bind gave them: they may be left out, and only have those values.
         self.fixed_inputs = first.fixed_inputs
-        self._usual = self._handle.calls.usual = usual_call(self._library, self.entries)
+        self._usual, self._usual_request = usual_calls(self._library, self.entries)
+        self._handle.calls.usual = self._usual
 
     def _entry(self, number):
         pointer = ctypes.c_void_p(self._library.autopar_session_entry(self._open(), number))
@@ -132,7 +133,6 @@ class Session:
             results = self._usual(feeds)
             if results is not None:
                 return results
-        self._open()
         return self._step(self._request(feeds, outputs, out, entry))
 
     def memory(self, name: str, *, entry: Optional[str] = None) -> np.ndarray:
@@ -160,7 +160,6 @@ class Session:
         are under way at a time, of others one. Arrays that are given may not change before the future is done.
         """
         try:
-            self._open()
             request = self._request(feeds, outputs, out, entry)
             with self._lock:
                 pointer, running = self._open(), self._handle.requests
@@ -197,6 +196,11 @@ class Session:
         future.result()
 
     def _request(self, feeds, outputs, out, entry):
+        if out is None and entry is None:
+            made = self._usual_request(feeds, outputs)
+            if made is not None:
+                return Request(self.entries[0].handle, *made)
+        self._open()
         given = _check.arrays_by_name("inputs", feeds, self.inputs)
         chosen = _entries.choose(self.entries, given, entry)
         arrays = [accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]

@@ -52,7 +52,7 @@ Status CpuDevice::release(void *address) {
 Status CpuDevice::copyParts(const HostSlice &slice, char *at) {
   if (!slice.parallel)
     return slice.copy(slice.intervals, at);
-  constexpr int64_t worthAThread = 256 << 10; // bytes
+  constexpr int64_t worthAThread = 64 << 10; // bytes
   SlicePieces pieces(slice.intervals);
   int64_t bytes = std::max<int64_t>(1, pieces.stride * slice.elementBytes);
   Status status;

@@ -7,12 +7,11 @@
 
 #include "PythonApi.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
-#include <string_view>
 #include <vector>
 
 using namespace autopar::runtime;
@@ -27,44 +26,44 @@ PythonApi python;
 /// the library. A forked child must not use its parent's session.
 std::atomic<int> forks{0};
 
-constexpr char capsuleName[] = "autopar usual call";
+constexpr char callName[] = "autopar usual call";
+constexpr char tensorsName[] = "autopar tensors of a step";
 
-/// The format codes of Python's buffer protocol for a tensor type.
-struct ElementFormat {
-  std::string_view dtype, formats;
-};
-constexpr ElementFormat elementFormats[] = {
-    {"bool", "?"}, {"i8", "b"},  {"u8", "B"},  {"i16", "h"},
-    {"u16", "H"},  {"i32", "i"}, {"u32", "I"}, {"i64", "lq"},
-    {"u64", "LQ"}, {"f16", "e"}, {"f32", "f"}, {"f64", "d"},
-};
-
-std::string_view formatsOf(std::string_view dtype) {
-  for (const ElementFormat &known : elementFormats)
-    if (known.dtype == dtype)
-      return known.formats;
-  return {};
-}
-
-/// A tensor of the entry, described by objects and buffers of Python.
+/// A tensor of the entry, described by objects of Python.
 struct PythonPort {
   PyObject *name = nullptr;
-  PyObject *kind = nullptr; // of an output: what makes a new array of it
-  std::string_view formats;
-  std::vector<int64_t> shape;
-  PythonBuffer buffer{}; // of the array, while a step runs
+  PyObject *kind = nullptr;       // an input's dtypes, or what newArray takes
+  std::vector<PyObject *> dtypes; // of an input
+  std::vector<intptr_t> shape;
 
-  bool fits() const {
-    if (size_t(buffer.rank) != shape.size() || !buffer.format ||
-        std::strlen(buffer.format) != 1 ||
-        formats.find(buffer.format[0]) == formats.npos ||
-        uintptr_t(buffer.data) % uintptr_t(buffer.elementBytes) != 0)
-      return false;
-    for (size_t dim = 0; dim < shape.size(); ++dim)
-      if (buffer.shape[dim] != shape[dim])
-        return false;
-    return true;
+  bool fits(const ArrayFields &array) const {
+    constexpr int dense = RowMajor | Aligned;
+    return (array.flags & dense) == dense &&
+           size_t(array.rank) == shape.size() &&
+           std::equal(shape.begin(), shape.end(), array.shape) &&
+           std::find(dtypes.begin(), dtypes.end(), array.dtype) != dtypes.end();
   }
+};
+
+/// The tensors of a step, with a reference to each array that is an input:
+/// another thread may change the dict of inputs meanwhile.
+struct StepTensors {
+  StepTensors(size_t inputs, size_t outputs) : read(inputs), written(outputs) {
+    arrays.reserve(inputs);
+  }
+  ~StepTensors() { release(); }
+  StepTensors(const StepTensors &) = delete;
+  StepTensors &operator=(const StepTensors &) = delete;
+
+  void release() {
+    for (PyObject *array : arrays)
+      python.release(array);
+    arrays.clear();
+  }
+
+  std::vector<const void *> read;
+  std::vector<void *> written;
+  std::vector<PyObject *> arrays;
 };
 
 class UsualCall {
@@ -74,32 +73,30 @@ public:
   UsualCall(const UsualCall &) = delete;
   UsualCall &operator=(const UsualCall &) = delete;
 
-  /// Returns whether buffers can describe all tensors.
-  bool isPossible() const { return possible; }
   PyObject *run(PyObject *feeds);
-  /// Returns once no call is under way. Later calls do nothing.
+  /// `wanted` is None for all outputs, or an empty list.
+  PyObject *request(PyObject *feeds, PyObject *wanted) const;
+  /// Returns once no call of run() is under way. Later calls do nothing.
   void end();
 
 private:
-  void describe(autopar_kind kind, std::vector<PythonPort> &ports);
+  std::vector<PythonPort> describe(autopar_kind kind) const;
   /// Calls `use` with each object that is held from one call to the next.
-  template <typename Use> void forEachObject(const Use &use);
-  bool isOf(PyObject *object, PyObject *type) const;
-  bool takeInputs(PyObject *feeds);
-  PyObject *makeResults();
-  void releaseBuffers(std::vector<PythonPort> &ports);
+  template <typename Use> void forEachObject(const Use &use) const;
+  PyObject *typeOf(PyObject *object) const;
+  const ArrayFields &fieldsOf(PyObject *array) const;
+  bool takeInputs(PyObject *feeds, StepTensors &step) const;
+  PyObject *makeResults(StepTensors &step) const;
   PyObject *notUsual() const;
-  PyObject *step();
+  PyObject *runStep();
 
-  PythonObjects objects;
+  const PythonObjects objects;
   autopar_session *const entry;
   const int born = forks;
-  bool possible = true;
-  std::mutex one; // call at a time, which has what follows
+  const std::vector<PythonPort> inputs, outputs;
+  std::mutex one; // call of run() at a time, which has what follows
   bool ended = false;
-  std::vector<PythonPort> inputs, outputs;
-  std::vector<const void *> read;
-  std::vector<void *> written;
+  StepTensors tensors;
 };
 
 } // namespace
@@ -109,108 +106,93 @@ private:
 //===----------------------------------------------------------------------===//
 
 UsualCall::UsualCall(const PythonObjects &objects, autopar_session *entry)
-    : objects(objects), entry(entry) {
-  describe(AUTOPAR_INPUT, inputs);
-  describe(AUTOPAR_OUTPUT, outputs);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    inputs[i].name = python.tupleItem(objects.inputs, intptr_t(i));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].name = python.tupleItem(objects.outputs, intptr_t(i));
-    outputs[i].kind = python.tupleItem(objects.outputKinds, intptr_t(i));
-  }
-  read.resize(inputs.size());
-  written.resize(outputs.size());
+    : objects(objects), entry(entry), inputs(describe(AUTOPAR_INPUT)),
+      outputs(describe(AUTOPAR_OUTPUT)),
+      tensors(inputs.size(), outputs.size()) {
   forEachObject(python.retain);
 }
 
 UsualCall::~UsualCall() { forEachObject(python.release); }
 
-void UsualCall::describe(autopar_kind kind, std::vector<PythonPort> &ports) {
-  ports.resize(size_t(autopar_session_count(entry, kind)));
+std::vector<PythonPort> UsualCall::describe(autopar_kind kind) const {
+  bool isInput = kind == AUTOPAR_INPUT;
+  std::vector<PythonPort> ports(size_t(autopar_session_count(entry, kind)));
   for (size_t i = 0; i < ports.size(); ++i) {
     autopar_tensor tensor{};
     tensor.size = sizeof(tensor);
-    possible &= autopar_session_tensor(entry, kind, int64_t(i), &tensor) == 0;
-    if (!possible)
-      return;
-    ports[i].formats = formatsOf(tensor.dtype);
-    ports[i].shape.assign(tensor.shape, tensor.shape + tensor.rank);
-    possible &= !ports[i].formats.empty();
+    (void)autopar_session_tensor(entry, kind, int64_t(i), &tensor);
+    PythonPort &port = ports[i];
+    port.shape.assign(tensor.shape, tensor.shape + tensor.rank);
+    PyObject *names = isInput ? objects.inputs : objects.outputs;
+    PyObject *kinds = isInput ? objects.inputTypes : objects.outputKinds;
+    port.name = python.tupleItem(names, intptr_t(i));
+    port.kind = python.tupleItem(kinds, intptr_t(i));
+    for (intptr_t k = 0; isInput && k < python.tupleSize(port.kind); ++k)
+      port.dtypes.push_back(python.tupleItem(port.kind, k));
   }
+  return ports;
 }
 
-template <typename Use> void UsualCall::forEachObject(const Use &use) {
+template <typename Use> void UsualCall::forEachObject(const Use &use) const {
   for (PyObject *object : {objects.none, objects.dictType, objects.arrayType,
                            objects.newArray, objects.fail})
     use(object);
-  for (const PythonPort &port : inputs)
-    use(port.name);
-  for (const PythonPort &port : outputs) {
-    use(port.name);
-    use(port.kind);
-  }
+  for (const std::vector<PythonPort> *ports : {&inputs, &outputs})
+    for (const PythonPort &port : *ports) {
+      use(port.name);
+      use(port.kind);
+    }
 }
 
 //===----------------------------------------------------------------------===//
-// A call
+// The tensors of a step
 //===----------------------------------------------------------------------===//
 
-bool UsualCall::isOf(PyObject *object, PyObject *type) const {
-  PyObject *found = python.typeOf(object);
-  python.release(found); // the object has it, too
-  return found == type;
+PyObject *UsualCall::typeOf(PyObject *object) const {
+  const char *end =
+      reinterpret_cast<const char *>(object) + objects.objectBytes;
+  return reinterpret_cast<PyObject *const *>(end)[-1];
 }
 
+const ArrayFields &UsualCall::fieldsOf(PyObject *array) const {
+  const char *end = reinterpret_cast<const char *>(array) + objects.objectBytes;
+  return *reinterpret_cast<const ArrayFields *>(end);
+}
+
+/// Returns what a call returns that did nothing.
 PyObject *UsualCall::notUsual() const {
   python.clearError();
   python.retain(objects.none);
   return objects.none;
 }
 
-void UsualCall::releaseBuffers(std::vector<PythonPort> &ports) {
-  for (PythonPort &port : ports)
-    if (port.buffer.owner) {
-      python.releaseBuffer(&port.buffer);
-      port.buffer.owner = nullptr;
-    }
-}
-
-/// Takes references to the arrays, because another thread may change `feeds`
-/// during the step.
-bool UsualCall::takeInputs(PyObject *feeds) {
-  if (!isOf(feeds, objects.dictType) ||
+bool UsualCall::takeInputs(PyObject *feeds, StepTensors &step) const {
+  if (typeOf(feeds) != objects.dictType ||
       size_t(python.dictSize(feeds)) != inputs.size())
     return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    PythonPort &port = inputs[i];
-    PyObject *array = python.item(feeds, port.name);
+    PyObject *array = python.item(feeds, inputs[i].name);
     if (!array)
       return false;
-    bool isThere =
-        isOf(array, objects.arrayType) &&
-        python.getBuffer(array, &port.buffer, WithFormat | WithShape) == 0;
-    python.release(array); // the buffer has it
-    if (!isThere || !port.fits())
+    step.arrays.push_back(array);
+    if (typeOf(array) != objects.arrayType || !inputs[i].fits(fieldsOf(array)))
       return false;
-    read[i] = port.buffer.data;
+    step.read[i] = fieldsOf(array).data;
   }
   return true;
 }
 
-/// Returns a dict of new arrays, whose buffers are held, or null if Python has
-/// an error.
-PyObject *UsualCall::makeResults() {
+/// Returns a dict of new arrays, or null if Python has an error.
+PyObject *UsualCall::makeResults(StepTensors &step) const {
   PyObject *results = python.newDict();
   bool made = results != nullptr;
   for (size_t i = 0; made && i < outputs.size(); ++i) {
-    PythonPort &port = outputs[i];
-    PyObject *array = python.call(objects.newArray, port.kind);
-    made = array &&
-           python.getBuffer(array, &port.buffer, Writable | WithShape) == 0 &&
-           python.dictSetItem(results, port.name, array) == 0;
-    written[i] = port.buffer.data;
-    if (array)
-      python.release(array);
+    PyObject *array = python.call(objects.newArray, outputs[i].kind);
+    made = array && python.dictSetItem(results, outputs[i].name, array) == 0;
+    if (!array)
+      break;
+    step.written[i] = fieldsOf(array).data;
+    python.release(array); // the dict has it
   }
   if (made || !results)
     return results;
@@ -218,16 +200,20 @@ PyObject *UsualCall::makeResults() {
   return nullptr;
 }
 
-PyObject *UsualCall::step() {
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+PyObject *UsualCall::runStep() {
   int32_t failed = 0;
-  PyObject *results = makeResults();
+  PyObject *results = makeResults(tensors);
   if (results) {
     void *thread = python.saveThread();
-    failed = autopar_session_run(entry, read.data(), written.data());
+    failed =
+        autopar_session_run(entry, tensors.read.data(), tensors.written.data());
     python.restoreThread(thread);
   }
-  releaseBuffers(inputs);
-  releaseBuffers(outputs);
+  tensors.release();
   if (!failed)
     return results;
   python.release(results);
@@ -243,10 +229,29 @@ PyObject *UsualCall::run(PyObject *feeds) {
   std::unique_lock<std::mutex> lock(one, std::try_to_lock);
   if (!lock || ended)
     return notUsual();
-  if (takeInputs(feeds))
-    return step();
-  releaseBuffers(inputs);
+  if (takeInputs(feeds, tensors))
+    return runStep();
+  tensors.release();
   return notUsual();
+}
+
+static void endOfTensors(PyObject *capsule) {
+  delete static_cast<StepTensors *>(
+      python.capsulePointer(capsule, tensorsName));
+}
+
+PyObject *UsualCall::request(PyObject *feeds, PyObject *wanted) const {
+  bool areWanted = wanted == objects.none;
+  auto made = std::make_unique<StepTensors>(inputs.size(), outputs.size());
+  if ((!areWanted && python.listSize(wanted) != 0) || !takeInputs(feeds, *made))
+    return notUsual();
+  PyObject *capsule = python.newCapsule(made.get(), tensorsName, endOfTensors);
+  if (!capsule)
+    return nullptr;
+  StepTensors &step = *made.release();
+  PyObject *results = areWanted ? makeResults(step) : python.newDict();
+  return python.newTuple("(KKNN)", step.read.data(), step.written.data(),
+                         results, capsule);
 }
 
 void UsualCall::end() {
@@ -265,30 +270,34 @@ void UsualCall::end() {
 //===----------------------------------------------------------------------===//
 
 static UsualCall *callOf(PyObject *capsule) {
-  return static_cast<UsualCall *>(python.capsulePointer(capsule, capsuleName));
+  return static_cast<UsualCall *>(python.capsulePointer(capsule, callName));
 }
 
 static PyObject *runOf(PyObject *capsule, PyObject *feeds) {
   return callOf(capsule)->run(feeds);
 }
 
-static void endOf(PyObject *capsule) { delete callOf(capsule); }
-
-static PyObject *functionOf(std::unique_ptr<UsualCall> call) {
-  static PythonMethod method = {"usual_call", runOf, methodOfOneArgument,
-                                nullptr};
-  PyObject *capsule = python.newCapsule(call.get(), capsuleName, endOf);
-  if (!capsule)
-    return nullptr;
-  (void)call.release();
-  PyObject *function = python.newFunction(&method, capsule, nullptr);
-  python.release(capsule); // the function has it
-  return function;
+static PyObject *requestOf(PyObject *capsule, PyObject *arguments) {
+  return callOf(capsule)->request(python.tupleItem(arguments, 0),
+                                  python.tupleItem(arguments, 1));
 }
 
-PyObject *autopar_python_call(const PythonApi *functions,
-                              const PythonObjects *objects,
-                              autopar_session *entry) {
+static void endOf(PyObject *capsule) { delete callOf(capsule); }
+
+/// Returns a tuple of the two functions, or null if Python has an error.
+static PyObject *functionsOf(PyObject *capsule) {
+  static PythonMethod methods[] = {
+      {"usual_call", runOf, OneArgument, nullptr},
+      {"usual_request", requestOf, TupleOfArguments, nullptr}};
+  PyObject *run = python.newFunction(&methods[0], capsule, nullptr);
+  PyObject *request =
+      run ? python.newFunction(&methods[1], capsule, nullptr) : nullptr;
+  return python.newTuple("(NN)", run, request);
+}
+
+PyObject *autopar_python_calls(const PythonApi *functions,
+                               const PythonObjects *objects,
+                               autopar_session *entry) {
   python = *functions;
   static const int counts = pthread_atfork(nullptr, nullptr, [] { ++forks; });
   if (counts != 0) { // a child would be taken for its parent
@@ -296,10 +305,13 @@ PyObject *autopar_python_call(const PythonApi *functions,
     return objects->none;
   }
   auto call = std::make_unique<UsualCall>(*objects, entry);
-  if (call->isPossible())
-    return functionOf(std::move(call));
-  python.retain(objects->none);
-  return objects->none;
+  PyObject *capsule = python.newCapsule(call.get(), callName, endOf);
+  if (!capsule)
+    return nullptr;
+  (void)call.release();
+  PyObject *both = functionsOf(capsule);
+  python.release(capsule); // the functions have it
+  return both;
 }
 
 void autopar_python_end(PyObject *capsule) { callOf(capsule)->end(); }

@@ -326,12 +326,14 @@ def check_types(tool, folder):
         feeds = {f"x{i}": np.array([0, 1, 1]).astype(name) for i, name in enumerate(names)}
         feeds["x0"].flags.writeable = False
         usual, named = session._usual(feeds), session.run(feeds, list(session.run(feeds)))
-        assert list(usual) == list(named) and len(usual) == len(names)
+        assert list(usual) == list(named) == [f"y{i}" for i in range(len(names))]
         for name, value in usual.items():
             assert value.dtype == named[name].dtype == feeds["x" + name[1:]].dtype and value.tolist() == named[name].tolist() == feeds["x" + name[1:]].tolist() * 2, name
-        assert session._usual({**feeds, "x9": feeds["x9"].astype("q")}) is not None, "the other type of 64-bit integers"
-        for wrong in ({"x9": feeds["x9"].astype("i")}, {"x9": feeds["x9"].astype(">i8")}, {"x9": feeds["x9"].tolist()}, {"x1": feeds["x1"][:2]}, {"y": feeds["x1"]}):
-            assert session._usual({**feeds, **wrong}) is None, wrong
+        others = feeds["x9"].astype("q"), np.concatenate([feeds["x9"]] * 2)[1:4]  # 64-bit integers have two types
+        assert all(session._usual({**feeds, "x9": other}) for other in others) and not any(session._usual_request(feeds, wanted) for wanted in (["y0"], "", (), 0))
+        for wrong in ({"x9": feeds["x9"].astype("i")}, {"x9": feeds["x9"].astype(">i8")}, {"x9": feeds["x9"].tolist()}, {"x1": feeds["x1"][:2]}, {"y": feeds["x1"]},
+                      {"x1": feeds["x1"][::-1]}, {"x1": feeds["x1"][None]}, {"x1": np.zeros(25, np.uint8)[1:].view(np.float64)}, {"x1": feeds["x1"].view(np.matrix)}):
+            assert session._usual({**feeds, **wrong}) is None is session._usual_request({**feeds, **wrong}, None), wrong
 
 
 def check_fixed(tool, folder):

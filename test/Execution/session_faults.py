@@ -1,5 +1,6 @@
 """What a caller can give wrongly to a session, by kind: (name, function) pairs; each must end in an error that says what was expected, with the session as it was."""
 
+import asyncio
 import concurrent.futures
 import copy
 import json
@@ -7,6 +8,7 @@ import os
 import pickle
 import threading
 import time
+import weakref
 
 import numpy as np
 
@@ -271,7 +273,8 @@ class Wrong:
             self.work([self.session, other])
 
     def submitted(self):
-        return [("an error of one request", self.error_of_its_own), ("a request that is cancelled", self.cancelled),
+        return [("an error of one request", self.error_of_its_own), ("a request that is cancelled", self.cancelled), ("futures that many wait for", self.watched),
+                ("a future that is no longer waited for", self.waited_for_too_short), ("a request whose inputs are no longer the caller's", self.inputs_let_go),
                 ("a session whose last reference is a future's", self.last_reference), ("memory of a closed session", self.memory_of_a_closed_session)]
 
     def error_of_its_own(self):
@@ -280,9 +283,65 @@ class Wrong:
             assert "is missing" in str(futures[1].exception(10))
             assert all(futures[i].result(10)["y"].tobytes() == self.wanted.tobytes() for i in (0, 2))
 
+    def watched(self):
+        """All ways to wait for a future, by several threads, before and after it is done."""
+        def is_right(future):
+            return future.done() and not future.running() and future.exception() is None and future.result(0)["y"].tobytes() == self.wanted.tobytes()
+
+        async def awaited(futures):
+            return await asyncio.gather(*map(asyncio.wrap_future, futures))
+        with autopar.load(self.program) as session:
+            for _ in range(20):
+                futures, told, ended = [session.submit(self.inputs) for _ in range(20)], [], []
+                futures[7].add_done_callback(told.append)
+                threads = [threading.Thread(target=lambda: ended.append(all(future.result(10) is not None and is_right(future) for future in futures))) for _ in range(3)]
+                for thread in threads:
+                    thread.start()
+                assert sorted(map(id, concurrent.futures.as_completed(futures[5:], 10))) == sorted(map(id, futures[5:]))
+                assert concurrent.futures.wait(futures, 10).done == set(futures) and all(map(is_right, futures))
+                for thread in threads:
+                    thread.join(10)
+                assert ended == [True] * 3 and told == futures[7:8], (ended, told)
+                futures[3].add_done_callback(told.append)
+                assert told == [futures[7], futures[3]] and "finished returned dict" in repr(futures[0])
+            results = asyncio.run(awaited([session.submit(self.inputs) for _ in range(20)]))
+            assert all(result["y"].tobytes() == self.wanted.tobytes() for result in results)
+
+    def waited_for_too_short(self):
+        with autopar.load(self.program) as session:
+            goes_on = threading.Event()
+            session.submit(self.inputs).result(10)
+            session._handle.requests[0].call(lambda: not goes_on.wait(10))
+            future = session.submit(self.inputs)
+            for wait in (future.result, future.exception):
+                try:
+                    wait(0.01)
+                    raise AssertionError("the request did not wait")
+                except concurrent.futures.TimeoutError:
+                    assert not future.done()
+            assert not hasattr(future, "nothing") and "state=pending" in repr(future)
+            goes_on.set()
+            assert future.result(10)["y"].tobytes() == self.wanted.tobytes()
+
+    def inputs_let_go(self):
+        """A request holds its inputs until its step is over, and no longer."""
+        with autopar.load(self.program) as session:
+            for outputs in (None, [], ["y"]):
+                feeds = {name: array.copy() for name, array in self.inputs.items()}
+                held = [weakref.ref(array) for array in feeds.values()]
+                futures = [session.submit(feeds, outputs) for _ in range(50)]
+                feeds.clear()
+                results = [future.result(10) for future in futures]
+                assert all(set(result) == set(["y"] if outputs is None else outputs) for result in results)
+                assert all(array.tobytes() == self.wanted.tobytes() for result in results for array in result.values())
+                session.run(self.inputs)  # after the last request was let go
+                assert [array() for array in held] == [None] * len(held), "the inputs stay"
+
     def cancelled(self):
         with autopar.load(self.program) as session:
-            futures = [session.submit(self.inputs) for _ in range(200)]
+            first = session.submit(self.inputs)
+            assert first.result(10)["y"].tobytes() == self.wanted.tobytes()
+            futures = [first] + [session.submit(self.inputs) for _ in range(200)]  # of which all may be cancelled on a busy host
             ended = [future for future in futures if not future.cancel()]
             assert all(future.result(10)["y"].tobytes() == self.wanted.tobytes() for future in ended)
             assert concurrent.futures.wait(futures, 10).done == set(futures) and not ended[0].cancel()
