@@ -1,6 +1,7 @@
 //===- ReadSchedule.cpp - What a scheduled module does and takes ----------===//
 
 #include "autopar/Simulate/ReadSchedule.h"
+#include "CollectiveSteps.h"
 #include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Cost/TargetTable.h"
@@ -12,7 +13,6 @@
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -77,7 +77,6 @@ public:
 
 private:
   LogicalResult readOp(Operation &op, StageProgram &stage);
-  FailureOr<ReshardStep> stepOf(Operation &op, ReshardKind kind);
   void touch(Operation &op, size_t activity);
   void holdResults(func::FuncOp func, const StageProgram &stage);
   void addMemory(StageProgram &stage) const;
@@ -94,39 +93,6 @@ private:
 };
 
 } // namespace
-
-static std::optional<ReshardKind> collectiveKind(Operation &op) {
-  return llvm::TypeSwitch<Operation *, std::optional<ReshardKind>>(&op)
-      .Case([](AllReduceOp) { return ReshardKind::AllReduce; })
-      .Case([](AllGatherOp) { return ReshardKind::AllGather; })
-      .Case([](ReduceScatterOp) { return ReshardKind::ReduceScatter; })
-      .Case([](AllToAllOp) { return ReshardKind::AllToAll; })
-      .Case([](HaloOp) { return ReshardKind::Halo; })
-      .Default(std::nullopt);
-}
-
-/// Bytes as ReshardStep counts them.
-FailureOr<ReshardStep> StageReader::stepOf(Operation &op, ReshardKind kind) {
-  ReshardStep step;
-  step.kind = kind;
-  for (auto axis :
-       op.getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
-    std::optional<SmallVector<unsigned>> subAxes = mesh.lookup(axis.getValue());
-    if (!subAxes)
-      return op.emitError() << "the mesh has no axis " << axis;
-    step.subAxes.append(subAxes->begin(), subAxes->end());
-  }
-  auto output = cast<ShapedType>(op.getOperand(1).getType());
-  step.bytes = std::max(bytesOf(op.getOperand(0).getType()), bytesOf(output));
-  if (auto halo = dyn_cast<HaloOp>(op)) {
-    int64_t length = output.getDimSize(halo.getDim());
-    Interval interval{int64_t(halo.getStep()), int64_t(halo.getOffset()),
-                      length};
-    step.bytes = bytesOf(output) / length *
-                 haloSize(halo.getSize(), mesh.product(step.subAxes), interval);
-  }
-  return step;
-}
 
 /// Notes the arena's values that an op reads or writes.
 void StageReader::touch(Operation &op, size_t activity) {
@@ -215,15 +181,15 @@ LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
     activity.stream = stream.getInt();
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     activity.seconds = kernelSeconds(place.slowest(), workOf(kernel, tf32));
-  } else if (std::optional<ReshardKind> kind = collectiveKind(op)) {
-    FailureOr<ReshardStep> step = stepOf(op, *kind);
+  } else if (isPlannedCollective(op)) {
+    FailureOr<ReshardStep> step = stepOfCollective(op, mesh);
     if (failed(step))
       return failure();
     activity.kind = ActivityKind::Collective;
     activity.seconds = communication.seconds(*step);
     activity.communicators = splits.numberOf(step->subAxes);
     activity.name =
-        (stringifyReshardKind(*kind) + " of " + activity.name).str();
+        (stringifyReshardKind(step->kind) + " of " + activity.name).str();
   } else if (auto send = dyn_cast<SendOp>(op)) {
     activity.kind = ActivityKind::Send;
     activity.channel = send.getChannel();

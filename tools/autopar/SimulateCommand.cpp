@@ -2,6 +2,7 @@
 
 #include "Commands.h"
 #include "autopar/Simulate/ReadSchedule.h"
+#include "autopar/Simulate/StepCounts.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -32,7 +33,8 @@ CommandLine commandLine(SimulateOptions &options) {
            "chrome://tracing open",
            options.trace));
   line.options.push_back(text("json", "FILE",
-                              "write the step and each stage's seconds as JSON",
+                              "write the step and each stage's seconds, and "
+                              "what plan and program have, as JSON",
                               options.json));
   return line;
 }
@@ -40,14 +42,21 @@ CommandLine commandLine(SimulateOptions &options) {
 /// Both files, as far as they are asked for.
 Error writeOutputs(const SimulateOptions &options,
                    const SimulatedProgram &program, const Timeline &timeline,
-                   const Plan &plan) {
+                   Compilation &compilation) {
   if (!options.trace.empty())
     if (Error error = writeFile(options.trace, traceText(program, timeline)))
       return error;
   if (options.json.empty())
     return Error::success();
+  const Plan &plan = compilation.plan();
+  auto scheduled = scheduledCounts(compilation.module());
+  if (failed(scheduled))
+    return createStringError("the schedule cannot be counted");
   json::Object object = toJSON(program, timeline);
   object["predicted_step_seconds"] = plan.predictedStepSeconds;
+  object["predicted"] =
+      toJSON(plannedCounts(compilation.graph(), plan), plan.mesh);
+  object["program"] = toJSON(*scheduled, plan.mesh);
   return writeFile(options.json,
                    formatv("{0:2}\n", json::Value(std::move(object))).str());
 }
@@ -70,7 +79,7 @@ int simulate(const SimulateOptions &options) {
   messages << printable(
       timelineText(*program, timeline) +
       againstPlanText(timeline, compilation.plan(), compilation.graph()));
-  Error error = writeOutputs(options, *program, timeline, compilation.plan());
+  Error error = writeOutputs(options, *program, timeline, compilation);
   return error ? complain(toString(std::move(error))) : 0;
 }
 

@@ -10,20 +10,28 @@ using namespace llvm;
 
 namespace autopar {
 
-namespace {
+void StageMemory::setWeights(int64_t plain, std::vector<int64_t> packed,
+                             bool copiesToPack) {
+  llvm::sort(packed, std::greater<int64_t>());
+  weights = loading = 0;
+  for (int64_t size : packed) {
+    weights += size;
+    if (copiesToPack)
+      loading = std::max(loading, weights + size);
+  }
+  weights += plain;
+  loading = std::max(loading, weights);
+}
 
-/// The bytes of weights after loading, and the most bytes while they are
-/// loaded.
-struct WeightBytes {
-  int64_t held = 0, loading = 0;
-};
+void StageMemory::addStaging(
+    const std::map<std::vector<unsigned>, int64_t> &messages,
+    const Mesh &mesh) {
+  for (const auto &[subAxes, bytes] : messages)
+    communication += shared_memory::groupBytes(bytes, mesh.product(subAxes));
+}
 
-} // namespace
-
-/// Computes the bytes of a stage's weights. A weight is in memory twice while
-/// it is packed; weights are packed one at a time, the largest first.
-static WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,
-                               const Plan &plan) {
+static void addWeights(const StageWork &stage, const ModelGraph &graph,
+                       const Plan &plan, StageMemory &memory) {
   auto bytes = [&](unsigned value) {
     return localBytes(graph.values[value], plan.values[value].sharding,
                       plan.mesh);
@@ -32,45 +40,31 @@ static WeightBytes weightBytes(const StageWork &stage, const ModelGraph &graph,
   for (const auto &[use, kind] : stage.calls)
     if (graph.table->packs(kind, stage.plain.count(use.first)))
       packed.push_back(bytes(use.first));
-  llvm::sort(packed, std::greater<int64_t>());
-  WeightBytes result;
-  for (int64_t size : packed) {
-    result.held += size;
-    if (graph.table->copiesToPack)
-      result.loading = std::max(result.loading, result.held + size);
-  }
+  int64_t plain = 0;
   for (unsigned value : stage.plain)
-    result.held += bytes(value);
-  result.loading = std::max(result.loading, result.held);
-  return result;
+    plain += bytes(value);
+  memory.setWeights(plain, std::move(packed), graph.table->copiesToPack);
 }
 
-/// Returns the bytes of two staging buffers per member of each communicator, as
-/// the runtime makes them on a host's processors, and of the rings of channels.
-static int64_t communicationBytes(const StageWork &stage,
-                                  const ModelGraph &graph, const Plan &plan) {
-  if (!graph.table->communication.sharesMemory)
-    return 0; // the communication library has its own buffers
-  int64_t sum = stage.channelBytes;
-  for (const auto &[subAxes, bytes] : stage.messages) {
-    int64_t members = 1;
-    for (unsigned subAxis : subAxes)
-      members *= plan.mesh.subAxes()[subAxis].size;
-    sum += shared_memory::groupBytes(bytes, members);
+std::vector<StageMemory> memoryOfStages(const ModelGraph &graph,
+                                        const Plan &plan) {
+  std::vector<StageMemory> stages;
+  for (const StageWork &stage : workOfStages(graph, plan)) {
+    StageMemory &memory = stages.emplace_back();
+    addWeights(stage, graph, plan, memory);
+    memory.arena = planMemory(orderedWork(stage.work)).arenaBytes;
+    if (!graph.table->communication.sharesMemory)
+      continue; // the communication library has its own buffers
+    memory.communication = stage.channelBytes;
+    memory.addStaging(stage.messages, plan.mesh);
   }
-  return sum;
+  return stages;
 }
 
 void predictMemory(const ModelGraph &graph, Plan &plan) {
   plan.predictedStageMemoryBytes.clear();
-  for (const StageWork &stage : workOfStages(graph, plan)) {
-    WeightBytes weights = weightBytes(stage, graph, plan);
-    int64_t running =
-        weights.held + planMemory(orderedWork(stage.work)).arenaBytes;
-    plan.predictedStageMemoryBytes.push_back(
-        std::max(weights.loading, running) +
-        communicationBytes(stage, graph, plan));
-  }
+  for (const StageMemory &memory : memoryOfStages(graph, plan))
+    plan.predictedStageMemoryBytes.push_back(memory.peak());
   plan.predictedPeakMemoryBytes =
       *llvm::max_element(plan.predictedStageMemoryBytes);
 }
