@@ -8,13 +8,6 @@ using namespace llvm;
 
 namespace autopar {
 
-StringRef stringifyReshardKind(ReshardKind kind) {
-  static constexpr StringLiteral names[] = {
-      "slice_block", "keep_first", "all_gather", "reduce_scatter",
-      "all_to_all",  "all_reduce", "halo"};
-  return names[unsigned(kind)];
-}
-
 void appendKey(std::string &key, const Sharding &sharding) {
   auto number = [&](int64_t value) {
     key += std::to_string(value);
@@ -40,6 +33,11 @@ void appendKey(std::string &key, const Sharding &sharding) {
 bool reduces(ArrayRef<Partial> from, ArrayRef<Partial> to) {
   return any_of(
       from, [&](const Partial &partial) { return !is_contained(to, partial); });
+}
+
+bool communicates(const ReshardPath &path) {
+  return any_of(path,
+                [](const ReshardStep &step) { return !isLocal(step.kind); });
 }
 
 double secondsOf(const ReshardPath &path) {

@@ -156,18 +156,14 @@ double ReshardTable::secondsOf(const Reduced &reduced,
     known.graph = ReshardGraph::build(from, to, sizes, mesh);
   if (!price && *known.graph)
     return (*known.graph)->seconds(reduced.bytes, cost).value_or(kNoPath);
-  std::optional<ReshardPath> steps = path(from, to, sizes, reduced.bytes);
-  return steps ? autopar::secondsOf(*steps) : kNoPath;
+  std::optional<ReshardPath> path =
+      reshardPath(from, to, sizes, reduced.bytes, mesh, cost);
+  return path ? autopar::secondsOf(priced(std::move(*path))) : kNoPath;
 }
 
-std::optional<ReshardPath> ReshardTable::path(const Sharding &from,
-                                              const Sharding &to,
-                                              ArrayRef<int64_t> shape,
-                                              int64_t elementBytes) const {
-  std::optional<ReshardPath> path =
-      reshardPath(from, to, shape, elementBytes, mesh, cost);
-  if (path && price)
-    for (ReshardStep &step : *path)
+ReshardPath ReshardTable::priced(ReshardPath path) const {
+  if (price)
+    for (ReshardStep &step : path)
       step.seconds = price(step);
   return path;
 }

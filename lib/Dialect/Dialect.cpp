@@ -102,6 +102,23 @@ LogicalResult verifySharding(Operation *op, StringRef name, Attribute attribute,
   return verifyAxes(op, sharding.getMesh(), axes);
 }
 
+static bool isStepList(Attribute attribute) {
+  auto steps = dyn_cast<ArrayAttr>(attribute);
+  return steps && llvm::all_of(steps, llvm::IsaPred<ReshardStepAttr>);
+}
+
+/// Checks that `attribute` holds a list of steps for each of `count` values.
+static LogicalResult verifyStepLists(Operation *op, NamedAttribute attribute,
+                                     size_t count) {
+  auto lists = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (lists && lists.size() == count && llvm::all_of(lists, isStepList))
+    return success();
+  return op->emitError() << attribute.getName().strref()
+                         << " must hold one array of #autopar.reshard_step for "
+                            "each of "
+                         << count << " values";
+}
+
 LogicalResult
 AutoparDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {
@@ -117,6 +134,10 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << kNames << " must be an array of strings";
     return success();
   }
+  if (attribute.getName() == kOperandSteps)
+    return verifyStepLists(op, attribute, op->getNumOperands());
+  if (attribute.getName() == kResultSteps)
+    return verifyStepLists(op, attribute, op->getNumResults());
   if (attribute.getName() == kModel && !isa<StringAttr>(attribute.getValue()))
     return op->emitError() << kModel << " must be a string";
   if (attribute.getName() == kPlan &&
@@ -265,6 +286,9 @@ LogicalResult AutoparDialect::verifyRegionResultAttribute(
       isa<NextStateAttr>(attribute.getValue()) &&
       isFirstNext(function, result) && failed(verifyStates(function)))
     return failure();
+  if (attribute.getName() == kSteps && !isStepList(attribute.getValue()))
+    return op->emitError() << kSteps
+                           << " must be an array of #autopar.reshard_step";
   return verifySignatureAttribute(op, attribute,
                                   function.getResultTypes()[result]);
 }

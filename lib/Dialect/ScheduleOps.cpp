@@ -67,7 +67,14 @@ LogicalResult ReshardOp::verify() {
                            << rank << " dimensions";
   if (getFrom().getMesh() != getTo().getMesh())
     return emitOpError("must stay on one mesh");
-  return success();
+  for (ShardingAttr sharding : {getFrom(), getTo()})
+    if (failed(verifySharding(*this, "reshard", sharding, getType())))
+      return failure();
+  FailureOr<Mesh> mesh = lookupMesh(*this, getFrom().getMesh());
+  return failed(mesh) ? failure()
+                      : verifySteps([&] { return emitOpError(); }, getSteps(),
+                                    getFrom().toSharding(*mesh),
+                                    getTo().toSharding(*mesh), *mesh);
 }
 
 //===----------------------------------------------------------------------===//

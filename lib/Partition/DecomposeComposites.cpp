@@ -45,10 +45,14 @@ class Parts {
 public:
   Parts(const PlannedModule &planned, const OpPlan &composite,
         Operation *compositeOp)
-      : planned(planned) {
-    for (auto [operand, sharding] : llvm::zip_equal(
-             compositeOp->getOperands(), composite.shardings.operands))
-      shardingOf.try_emplace(operand, sharding);
+      : planned(planned), builder(compositeOp->getContext()) {
+    auto steps =
+        compositeOp->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
+    for (auto [index, operand] : llvm::enumerate(compositeOp->getOperands())) {
+      shardingOf.try_emplace(operand, composite.shardings.operands[index]);
+      stepsOf.try_emplace(operand, steps ? cast<ArrayAttr>(steps[index])
+                                         : builder.getArrayAttr({}));
+    }
   }
 
   void add(ShardingRuleOpInterface op) {
@@ -69,27 +73,52 @@ public:
       followUsers(i);
   }
 
-  /// The sharding of a part's result for its users: as the strategy gives it,
-  /// with partial values reduced.
+  /// Writes what the plan says of a part: its strategy, the sharding of its
+  /// result for its users (as the strategy gives it, with partial values
+  /// reduced), and the steps of its reshards.
   void annotate(Operation *compositeOp) {
     for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
       auto shardings = shardingsOf(plan.rule, plan.assignment, planned.mesh);
-      SmallVector<Attribute> results;
+      SmallVector<Attribute> results, resultSteps, operandSteps;
       for (Sharding &sharding : shardings->results) {
-        sharding.partial.clear();
+        resultSteps.push_back(endPartial(sharding));
         results.push_back(planned.attr(sharding));
+      }
+      for (Value operand : op->getOperands()) {
+        auto known = stepsOf.find(operand);
+        operandSteps.push_back(known == stepsOf.end() ? builder.getArrayAttr({})
+                                                      : known->second);
       }
       op->setAttr(
           AutoparDialect::kStrategy,
           StrategyAttr::get(planned.symbol, plan.assignment, planned.mesh));
-      op->setAttr(AutoparDialect::kShardings,
-                  ArrayAttr::get(op->getContext(), results));
+      op->setAttr(AutoparDialect::kShardings, builder.getArrayAttr(results));
+      op->setAttr(AutoparDialect::kResultSteps,
+                  builder.getArrayAttr(resultSteps));
+      op->setAttr(AutoparDialect::kOperandSteps,
+                  builder.getArrayAttr(operandSteps));
       if (Attribute stage = compositeOp->getAttr(AutoparDialect::kStage))
         op->setAttr(AutoparDialect::kStage, stage);
     }
   }
 
 private:
+  /// Makes a partial sharding whole; returns the steps, an all-reduce over all
+  /// its axes. The price of a composite counts on it (combiningSteps).
+  ArrayAttr endPartial(Sharding &sharding) {
+    if (sharding.partial.empty())
+      return builder.getArrayAttr({});
+    ShardingStep step;
+    step.kind = ReshardKind::AllReduce;
+    step.reduce = sharding.partial.front().kind;
+    for (const Partial &partial : sharding.partial)
+      step.subAxes.push_back(partial.subAxis);
+    sharding.partial.clear();
+    Attribute attr =
+        ReshardStepAttr::get(builder.getContext(), step, planned.mesh);
+    return builder.getArrayAttr(attr);
+  }
+
   /// Lets `subAxis` split `factor` in part `i` if that is legal.
   bool trySplit(size_t i, unsigned subAxis, unsigned factor) {
     Assignment &assignment = plans[i].assignment;
@@ -147,18 +176,23 @@ private:
   }
 
   const PlannedModule &planned;
+  Builder builder;
   SmallVector<ShardingRuleOpInterface> ops;
   SmallVector<OpPlan, 0> plans;
   DenseMap<Value, Sharding> shardingOf, wanted;
+  DenseMap<Value, ArrayAttr> stepsOf; // of the composite's operands
 };
 
 } // namespace
 
-/// The names and the layout that users were promised stay with the values.
+/// Writes on the parts that make the results what the plan says of these: their
+/// names, their shardings and the steps to them.
 static void keepPromises(Operation *composite, ValueRange replacements,
                          ArrayRef<Operation *> parts) {
   auto shardings =
       composite->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+  auto steps =
+      composite->getAttrOfType<ArrayAttr>(AutoparDialect::kResultSteps);
   for (auto [index, value] : llvm::enumerate(replacements)) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getNumResults() != 1 || !llvm::is_contained(parts, def))
@@ -166,6 +200,9 @@ static void keepPromises(Operation *composite, ValueRange replacements,
     if (shardings)
       def->setAttr(AutoparDialect::kShardings,
                    ArrayAttr::get(def->getContext(), shardings[index]));
+    if (steps)
+      def->setAttr(AutoparDialect::kResultSteps,
+                   ArrayAttr::get(def->getContext(), steps[index]));
     if (Attribute names = composite->getAttr(AutoparDialect::kNames);
         names && composite->getNumResults() == 1)
       def->setAttr(AutoparDialect::kNames, names);

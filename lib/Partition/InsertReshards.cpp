@@ -1,11 +1,12 @@
 //===- InsertReshards.cpp - Makes changes of sharding ops -----------------===//
 //
-//   %1 = einsum %x, %w {strategy: gives partial, shardings: whole}
-//   %2 = softmax %1 {strategy: reads rows split}
+//   %1 = einsum %x, %w {strategy: gives partial, shardings: whole,
+//                       result_steps: all_reduce}
+//   %2 = softmax %1 {strategy: reads rows split, operand_steps: slice_block}
 // becomes
 //   %1 = einsum ...
-//   %a = reshard %1 from partial to whole
-//   %b = reshard %a from whole to rows split
+//   %a = reshard %1 from partial to whole, steps: all_reduce
+//   %b = reshard %a from whole to rows split, steps: slice_block
 //   %2 = softmax %b
 //
 //===----------------------------------------------------------------------===//
@@ -67,11 +68,16 @@ private:
     FailureOr<OpPlan> plan = planOf(op, planned);
     if (failed(plan))
       return failure();
+    auto steps = op->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
-      use(operand, wantedSharding(plan->shardings.operands[index],
-                                  plan->rule.operands[index]));
+      if (failed(use(operand,
+                     wantedSharding(plan->shardings.operands[index],
+                                    plan->rule.operands[index]),
+                     steps ? steps[index] : Attribute())))
+        return failure();
     }
+    op->removeAttr(AutoparDialect::kOperandSteps);
     return define(op, *plan);
   }
 
@@ -79,6 +85,8 @@ private:
   /// to the one that users read.
   LogicalResult define(Operation *op, const OpPlan &plan) {
     auto attrs = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
+    auto steps = op->getAttrOfType<ArrayAttr>(AutoparDialect::kResultSteps);
+    op->removeAttr(AutoparDialect::kResultSteps);
     builder.setInsertionPointAfter(op);
     for (auto [index, result] : llvm::enumerate(op->getResults())) {
       const Sharding &given = plan.shardings.results[index];
@@ -91,8 +99,11 @@ private:
       if (failed(wanted))
         return failure();
       shardingOf[result] = given;
-      Value value = reshard(result, *wanted, {}, op);
-      result.replaceAllUsesExcept(value, value.getDefiningOp());
+      FailureOr<Value> value = reshard(op, result, {*wanted, {}},
+                                       steps ? steps[index] : Attribute(), op);
+      if (failed(value))
+        return failure();
+      result.replaceAllUsesExcept(*value, value->getDefiningOp());
     }
     return success();
   }
@@ -105,17 +116,22 @@ private:
           planned, "result " + Twine(index));
       if (failed(want))
         return failure();
-      use(operand, {*want, {}});
+      if (failed(use(operand, {*want, {}},
+                     function.getResultAttr(index, AutoparDialect::kSteps))))
+        return failure();
+      function.removeResultAttr(index,
+                                builder.getStringAttr(AutoparDialect::kSteps));
     }
     return success();
   }
 
   /// Lets `operand` read its value as it wants it, from the reshard of the
   /// first reader that shares it.
-  void use(OpOperand &operand, const WantedSharding &wanted) {
+  LogicalResult use(OpOperand &operand, const WantedSharding &wanted,
+                    Attribute steps) {
     Value value = operand.get();
     if (shardingOf.at(value) == wanted.sharding)
-      return;
+      return success();
     Operation *maker = value.getDefiningOp(), *reader = operand.getOwner();
     std::optional<int64_t> stageOfMaker;
     if (maker)
@@ -124,26 +140,41 @@ private:
                                 reshardStage(stageOfMaker, stageOf(reader)));
     if (!made) {
       builder.setInsertionPoint(reader);
-      ArrayAttr fill;
-      if (!wanted.fill.empty())
-        fill = builder.getF64ArrayAttr(wanted.fill);
-      made = reshard(value, wanted.sharding, fill, maker ? maker : reader);
+      FailureOr<Value> first =
+          reshard(reader, value, wanted, steps, maker ? maker : reader);
+      if (failed(first))
+        return failure();
+      made = *first;
     }
     operand.set(made);
+    return success();
   }
 
-  Value reshard(Value value, const Sharding &to, ArrayAttr fill,
-                Operation *stageOp) {
+  /// Makes a reshard by the recorded steps, which belongs to the node and the
+  /// stage of `stageOp`. An error is reported at `reader`.
+  FailureOr<Value> reshard(Operation *reader, Value value,
+                           const WantedSharding &wanted, Attribute steps,
+                           Operation *stageOp) {
     const Sharding from = shardingOf.at(value);
-    if (from == to)
+    if (from == wanted.sharding)
       return value;
-    auto op =
-        ReshardOp::create(builder, stageOp->getLoc(), value.getType(), value,
-                          planned.attr(from), planned.attr(to), fill);
+    auto list = dyn_cast_or_null<ArrayAttr>(steps);
+    if (!list || list.empty())
+      return reader->emitError()
+             << "node '" << nodeName(reader->getLoc())
+             << "': the plan records no steps from " << planned.attr(from)
+             << " to " << planned.attr(wanted.sharding)
+             << ": plan the module first";
+    ArrayAttr fill;
+    if (!wanted.fill.empty())
+      fill = builder.getF64ArrayAttr(wanted.fill);
+    auto op = ReshardOp::create(builder, stageOp->getLoc(), value.getType(),
+                                value, planned.attr(from),
+                                planned.attr(wanted.sharding), fill, list);
     if (Attribute stage = stageOp->getAttr(AutoparDialect::kStage))
       op->setAttr(AutoparDialect::kStage, stage);
-    shardingOf[op.getResult()] = to;
-    return op;
+    shardingOf[op.getResult()] = wanted.sharding;
+    return op.getResult();
   }
 
   func::FuncOp function;

@@ -14,30 +14,13 @@ RankedTensorType localType(Type globalType, const Sharding &sharding,
                                tensor.getElementType());
 }
 
-FailureOr<Value> ReshardLowering::lower(OpBuilder &builder, ReshardOp reshard,
-                                        Value input) {
-  auto type = cast<RankedTensorType>(reshard.getType());
-  const std::optional<ReshardPath> &path =
-      cache.get(reshard.getFrom().toSharding(planned.mesh),
-                reshard.getTo().toSharding(planned.mesh), type.getShape(),
-                elementBytes(type.getElementType()));
-  if (!path)
-    return reshard.emitError()
-           << "node '" << nodeName(reshard.getLoc())
-           << "': no collectives lead from " << reshard.getFrom() << " to "
-           << reshard.getTo()
-           << "; micro-batches cannot exchange data, and no value leaves an "
-              "interval: choose other shardings";
-  for (const ReshardStep &step : *path)
-    input = emit(builder, reshard, step, input);
-  return input;
-}
-
-Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
-                            const ReshardStep &step, Value input) const {
+/// Emits one step, after which the value is sharded as `after`.
+static Value emit(OpBuilder &builder, ReshardOp reshard,
+                  const ShardingStep &step, const Sharding &after, Value input,
+                  const PlannedModule &planned) {
   Location loc = reshard.getLoc();
   auto global = cast<RankedTensorType>(reshard.getType());
-  Type type = localType(global, step.after, planned.mesh);
+  Type type = localType(global, after, planned.mesh);
   ArrayAttr axes = planned.axes(builder, step.subAxes);
   FlatSymbolRefAttr mesh = planned.symbol;
   IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
@@ -66,7 +49,7 @@ Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
   case ReshardKind::Halo:
     break;
   }
-  const Interval &interval = *step.after.dims[step.dim].interval;
+  const Interval &interval = *after.dims[step.dim].interval;
   FloatAttr fill = builder.getF64FloatAttr(0.0);
   if (reshard.getFill())
     fill = cast<FloatAttr>((*reshard.getFill())[step.dim]);
@@ -75,6 +58,18 @@ Value ReshardLowering::emit(OpBuilder &builder, ReshardOp reshard,
                         builder.getI64IntegerAttr(interval.step),
                         builder.getI64IntegerAttr(interval.offset), fill)
       .getResult();
+}
+
+Value lowerReshard(OpBuilder &builder, ReshardOp reshard, Value input,
+                   const PlannedModule &planned) {
+  const Sharding to = reshard.getTo().toSharding(planned.mesh);
+  Sharding sharding = reshard.getFrom().toSharding(planned.mesh);
+  for (auto attr : reshard.getSteps().getAsRange<ReshardStepAttr>()) {
+    ShardingStep step = *attr.toStep(planned.mesh); // verified
+    sharding = *shardingAfter(step, sharding, to);
+    input = emit(builder, reshard, step, sharding, input, planned);
+  }
+  return input;
 }
 
 } // namespace autopar

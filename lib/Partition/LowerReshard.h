@@ -4,7 +4,6 @@
 #define AUTOPAR_LIB_PARTITION_LOWERRESHARD_H
 
 #include "OpPlan.h"
-#include "autopar/Cost/Reshard.h"
 
 namespace autopar {
 
@@ -12,25 +11,10 @@ namespace autopar {
 mlir::RankedTensorType localType(mlir::Type globalType,
                                  const Sharding &sharding, const Mesh &mesh);
 
-/// Replaces reshards by the steps that Planning priced, the cheapest ones over
-/// the table of Cost/Reshard.h.
-class ReshardLowering {
-public:
-  explicit ReshardLowering(const PlannedModule &planned)
-      : planned(planned), cache(planned.mesh, planned.reshardCost()) {}
-
-  /// The local value that `reshard` makes of `input`; an error at the reshard
-  /// if there is no legal path.
-  mlir::FailureOr<mlir::Value> lower(mlir::OpBuilder &builder,
-                                     ReshardOp reshard, mlir::Value input);
-
-private:
-  mlir::Value emit(mlir::OpBuilder &builder, ReshardOp reshard,
-                   const ReshardStep &step, mlir::Value input) const;
-
-  const PlannedModule &planned;
-  ReshardCache cache;
-};
+/// Emits a local op or collective for each step of a reshard, of which `input`
+/// is the local operand; returns the local result.
+mlir::Value lowerReshard(mlir::OpBuilder &builder, ReshardOp reshard,
+                         mlir::Value input, const PlannedModule &planned);
 
 } // namespace autopar
 

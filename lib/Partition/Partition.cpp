@@ -20,10 +20,8 @@ namespace {
 /// end.
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp function, const PlannedModule &planned,
-                      ReshardLowering &reshards)
-      : function(function), planned(planned), reshards(reshards),
-        builder(function.getContext()) {}
+  FunctionPartitioner(func::FuncOp function, const PlannedModule &planned)
+      : function(function), planned(planned), builder(function.getContext()) {}
 
   LogicalResult run() {
     if (failed(localizeArguments()))
@@ -64,11 +62,9 @@ private:
     if (auto rule = dyn_cast<ShardingRuleOpInterface>(op))
       return localizeCompute(rule);
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      FailureOr<Value> value =
-          reshards.lower(builder, reshard, local.at(reshard.getInput()));
-      if (succeeded(value))
-        local[reshard.getResult()] = *value;
-      return value;
+      local[reshard.getResult()] =
+          lowerReshard(builder, reshard, local.at(reshard.getInput()), planned);
+      return success();
     }
     if (auto recv = dyn_cast<RecvOp>(op))
       return localizeRecv(recv);
@@ -158,7 +154,6 @@ private:
 
   func::FuncOp function;
   const PlannedModule &planned;
-  ReshardLowering &reshards;
   OpBuilder builder;
   SmallVector<Operation *> globalOps;
   unsigned globalArguments = 0;
@@ -170,9 +165,8 @@ struct Partition : autopar::impl::PartitionBase<Partition> {
     FailureOr<PlannedModule> planned = PlannedModule::read(getOperation());
     if (failed(planned))
       return signalPassFailure();
-    ReshardLowering reshards(*planned);
     for (func::FuncOp function : activeFunctions(getOperation()))
-      if (failed(FunctionPartitioner(function, *planned, reshards).run()))
+      if (failed(FunctionPartitioner(function, *planned).run()))
         return signalPassFailure();
   }
 };

@@ -1,7 +1,6 @@
 //===- PlannedModule.cpp - What a module says of its plan -----------------===//
 
 #include "autopar/Planning/PlannedModule.h"
-#include "autopar/Cost/CommunicationModel.h"
 #include "autopar/Dialect/JsonAttributes.h"
 
 using namespace mlir;
@@ -14,10 +13,6 @@ ArrayAttr PlannedModule::axes(Builder &builder,
   for (const std::string &name : mesh.spell(subAxes))
     names.push_back(builder.getStringAttr(name));
   return builder.getArrayAttr(names);
-}
-
-ReshardCost PlannedModule::reshardCost() const {
-  return CommunicationModel::reshardCost(cluster, mesh);
 }
 
 static FailureOr<MeshOp> onlyMesh(ModuleOp module) {

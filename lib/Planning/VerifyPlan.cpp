@@ -28,6 +28,8 @@ private:
   LogicalResult checkSharding(Operation *at, Attribute attribute, Type type,
                               const Twine &what);
   LogicalResult checkOp(Operation *op, const StepRepeats &repeats);
+  LogicalResult checkSteps(Operation *op, const OpShardings &sides);
+  LogicalResult checkReturn(func::FuncOp func);
   LogicalResult checkStage(Operation *op, const StepRepeats &repeats);
 
   ModuleOp module;
@@ -67,12 +69,83 @@ LogicalResult PlanChecker::checkStage(Operation *op,
   return success();
 }
 
+/// Returns the sharding in which a value is stored, which has been checked;
+/// nullopt for the result of an op that no plan decides about.
+static std::optional<Sharding> storedSharding(Value value, const Mesh &mesh) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    Attribute sharding =
+        func.getArgAttr(argument.getArgNumber(), AutoparDialect::kSharding);
+    return cast<ShardingAttr>(sharding).toSharding(mesh);
+  }
+  auto shardings = value.getDefiningOp()->getAttrOfType<ArrayAttr>(
+      AutoparDialect::kShardings);
+  if (!shardings)
+    return std::nullopt;
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return cast<ShardingAttr>(shardings[number]).toSharding(mesh);
+}
+
+/// Checks that the steps lead where a reshard has to. `emitError` begins the
+/// error.
+static LogicalResult checkReshard(function_ref<InFlightDiagnostic()> emitError,
+                                  Attribute steps,
+                                  const std::optional<Sharding> &from,
+                                  const std::optional<Sharding> &to,
+                                  const Mesh &mesh) {
+  return from && to ? verifySteps(emitError, steps, *from, *to, mesh)
+                    : success();
+}
+
+/// Checks the reshards at an op, whose strategy makes `sides` of it.
+LogicalResult PlanChecker::checkSteps(Operation *op, const OpShardings &sides) {
+  auto stepsOf = [&](StringRef name, unsigned index) {
+    auto lists = op->getAttrOfType<ArrayAttr>(name);
+    return lists ? lists[index] : Attribute();
+  };
+  for (auto [index, value] : llvm::enumerate(op->getOperands()))
+    if (failed(checkReshard(
+            [op, index = index] {
+              return op->emitOpError("operand ") << index << ": ";
+            },
+            stepsOf(AutoparDialect::kOperandSteps, index),
+            storedSharding(value, mesh), sides.operands[index], mesh)))
+      return failure();
+  for (auto [index, value] : llvm::enumerate(op->getResults()))
+    if (failed(checkReshard(
+            [op, index = index] {
+              return op->emitOpError("result ") << index << ": ";
+            },
+            stepsOf(AutoparDialect::kResultSteps, index), sides.results[index],
+            storedSharding(value, mesh), mesh)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlanChecker::checkReturn(func::FuncOp func) {
+  Operation *end = func.front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(end->getOperands())) {
+    auto to = cast<ShardingAttr>(
+        func.getResultAttr(index, AutoparDialect::kSharding));
+    if (failed(checkReshard(
+            [end, index = index] {
+              return end->emitOpError("operand ") << index << ": ";
+            },
+            func.getResultAttr(index, AutoparDialect::kSteps),
+            storedSharding(value, mesh), to.toSharding(mesh), mesh)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult PlanChecker::checkOp(Operation *op, const StepRepeats &repeats) {
   auto strategy = op->getAttrOfType<StrategyAttr>(AutoparDialect::kStrategy);
   if (!strategy)
     return op->emitOpError("has no strategy after planning");
   ShardingRule rule = cast<ShardingRuleOpInterface>(op).getShardingRule();
-  if (!shardingsOf(rule, strategy.toAssignment(mesh), mesh))
+  std::optional<OpShardings> sides =
+      shardingsOf(rule, strategy.toAssignment(mesh), mesh);
+  if (!sides)
     return op->emitOpError("has a strategy that its sharding rule forbids");
   auto shardings = op->getAttrOfType<ArrayAttr>(AutoparDialect::kShardings);
   if (!shardings || shardings.size() != op->getNumResults())
@@ -80,7 +153,8 @@ LogicalResult PlanChecker::checkOp(Operation *op, const StepRepeats &repeats) {
   for (auto [attribute, result] : llvm::zip_equal(shardings, op->getResults()))
     if (failed(checkSharding(op, attribute, result.getType(), "result")))
       return failure();
-  return checkStage(op, repeats);
+  return failure(failed(checkSteps(op, *sides)) ||
+                 failed(checkStage(op, repeats)));
 }
 
 LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
@@ -98,7 +172,7 @@ LogicalResult PlanChecker::checkFunction(func::FuncOp func) {
   for (Operation &op : func.front().without_terminator())
     if (isa<ShardingRuleOpInterface>(op) && failed(checkOp(&op, repeats)))
       return failure();
-  return success();
+  return checkReturn(func);
 }
 
 LogicalResult PlanChecker::check() {

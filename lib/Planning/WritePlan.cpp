@@ -6,6 +6,7 @@
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Padding.h"
+#include "autopar/Planning/Plan/PlannedReshards.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
@@ -23,7 +24,8 @@ namespace {
 class PlanWriter {
 public:
   PlanWriter(ModuleOp module, const ModelGraph &graph, const Plan &plan)
-      : module(module), graph(graph), plan(plan), builder(module.getContext()),
+      : module(module), graph(graph), plan(plan), reshards(graph, plan),
+        builder(module.getContext()),
         symbol(FlatSymbolRefAttr::get(module.getContext(), kMesh)) {}
   void write();
 
@@ -38,20 +40,43 @@ private:
       known = ShardingAttr::get(symbol, sharding, plan.mesh);
     return known;
   }
+  ArrayAttr stepsOf(const PlannedReshards::Steps &steps);
+  void setSteps(NamedAttrList &attributes, StringRef name,
+                ArrayRef<Attribute> lists);
   void writeModule();
   void writeFunction(StringRef name, ArrayRef<unsigned> arguments,
                      ArrayRef<unsigned> results, bool setup);
+  void writeReturnedSteps(func::FuncOp func);
   void writeOp(Operation *op, unsigned index);
 
   ModuleOp module;
   const ModelGraph &graph;
   const Plan &plan;
+  PlannedReshards reshards;
   OpBuilder builder;
   FlatSymbolRefAttr symbol;
   llvm::StringMap<ShardingAttr> shardings;
 };
 
 } // namespace
+
+ArrayAttr PlanWriter::stepsOf(const PlannedReshards::Steps &steps) {
+  SmallVector<Attribute> list;
+  if (steps) // the search and verify have seen to that
+    for (const ReshardStep &step : *steps)
+      list.push_back(
+          ReshardStepAttr::get(module.getContext(), step, plan.mesh));
+  return builder.getArrayAttr(list);
+}
+
+/// Sets the steps of each operand or result, if some have any.
+void PlanWriter::setSteps(NamedAttrList &attributes, StringRef name,
+                          ArrayRef<Attribute> lists) {
+  attributes.erase(name);
+  if (llvm::any_of(
+          lists, [](Attribute list) { return !cast<ArrayAttr>(list).empty(); }))
+    attributes.set(name, builder.getArrayAttr(lists));
+}
 
 void PlanWriter::writeModule() {
   for (MeshOp mesh : llvm::make_early_inc_range(module.getOps<MeshOp>()))
@@ -82,6 +107,22 @@ void PlanWriter::writeFunction(StringRef name, ArrayRef<unsigned> arguments,
   }
   setArgAttrs(func, AutoparDialect::kSharding, taken);
   setResultAttrs(func, AutoparDialect::kSharding, given);
+  if (!setup)
+    writeReturnedSteps(func);
+}
+
+/// Writes the steps of results that are resharded when @step returns them.
+void PlanWriter::writeReturnedSteps(func::FuncOp func) {
+  SmallVector<Attribute> steps(func.getNumResults());
+  for (unsigned result = 0; result < steps.size(); ++result) {
+    ArrayAttr list = stepsOf(reshards.ofReturned(result));
+    if (!list.empty())
+      steps[result] = list;
+    else if (func.getResultAttr(result, AutoparDialect::kSteps))
+      func.removeResultAttr(result,
+                            builder.getStringAttr(AutoparDialect::kSteps));
+  }
+  setResultAttrs(func, AutoparDialect::kSteps, steps);
 }
 
 void PlanWriter::writeOp(Operation *op, unsigned index) {
@@ -93,6 +134,13 @@ void PlanWriter::writeOp(Operation *op, unsigned index) {
   for (unsigned result : graph.ops[index].results)
     ofResults.push_back(attr(plan.values[result].sharding));
   attributes.set(AutoparDialect::kShardings, builder.getArrayAttr(ofResults));
+  SmallVector<Attribute> operandSteps, resultSteps;
+  for (unsigned i = 0; i < graph.ops[index].operands.size(); ++i)
+    operandSteps.push_back(stepsOf(reshards.ofOperand(index, i)));
+  for (unsigned i = 0; i < graph.ops[index].results.size(); ++i)
+    resultSteps.push_back(stepsOf(reshards.ofResult(index, i)));
+  setSteps(attributes, AutoparDialect::kOperandSteps, operandSteps);
+  setSteps(attributes, AutoparDialect::kResultSteps, resultSteps);
   if (plan.stages > 1)
     attributes.set(AutoparDialect::kStage,
                    builder.getI64IntegerAttr(planned.stage));

@@ -105,9 +105,11 @@ func.func @planned(%x: tensor<4x4xf32> {autopar.sharding = #autopar.sharding<@me
   // CHECK: autopar.unary relu %{{.*}} {autopar.shardings = [#autopar.sharding<@mesh, [{"data"}, {}], partial = {"tensor.0": max}>], autopar.strategy = #autopar.strategy<@mesh, {"data": split 0, "tensor.0": pass 0}>}
   %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {"data": split 0, "tensor.0": pass 0}>,
       autopar.shardings = [#autopar.sharding<@mesh, [{"data"}, {}], partial = {"tensor.0": max}>]} : tensor<4x4xf32> -> tensor<4x4xf32>
-  // CHECK: autopar.reshard %{{.*}} from <@mesh, [{"data"}, {}], partial = {"tensor.0": max}> to <@mesh, [{"data", step = 2, offset = -1, length = 4}, {}]> : tensor<4x4xf32>
+  // CHECK: autopar.reshard %{{.*}} from <@mesh, [{"data"}, {}], partial = {"tensor.0": max}> to <@mesh, [{"data", step = 2, offset = -1, length = 4}, {}]>
+  // CHECK-SAME: steps = [#autopar.reshard_step<all_reduce ["tensor.0"] reduce = max>, #autopar.reshard_step<halo ["data"] dim = 0>] : tensor<4x4xf32>
   %1 = autopar.reshard %0 from <@mesh, [{"data"}, {}], partial = {"tensor.0": max}>
-      to <@mesh, [{"data", step = 2, offset = -1, length = 4}, {}]> : tensor<4x4xf32>
+      to <@mesh, [{"data", step = 2, offset = -1, length = 4}, {}]>
+      steps = [#autopar.reshard_step<all_reduce ["tensor.0"] reduce = max>, #autopar.reshard_step<halo ["data"] dim = 0>] : tensor<4x4xf32>
   return %1 : tensor<4x4xf32>
 }
 

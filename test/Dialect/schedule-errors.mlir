@@ -2,7 +2,7 @@
 
 func.func @reshard_rank(%x: tensor<4x4xf32>) {
   // expected-error @below {{does not have 2 dimensions}}
-  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{}, {}]> : tensor<4x4xf32>
+  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{}, {}]> steps = [] : tensor<4x4xf32>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @reshard_rank(%x: tensor<4x4xf32>) {
 
 func.func @reshard_mesh(%x: tensor<4xf32>) {
   // expected-error @below {{must stay on one mesh}}
-  %0 = autopar.reshard %x from <@mesh, [{}]> to <@other, [{}]> : tensor<4xf32>
+  %0 = autopar.reshard %x from <@mesh, [{}]> to <@other, [{}]> steps = [] : tensor<4xf32>
   return
 }
 

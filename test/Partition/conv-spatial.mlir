@@ -28,10 +28,12 @@ func.func @step(
     %w: tensor<4x3x3x3xf32> {autopar.source = #autopar.parameter<"w", "m.onnx", offset = -1, length = 432>, autopar.sharding = #w})
     -> (tensor<2x4x5x5xf32> {autopar.result = #autopar.output<"y">, autopar.sharding = #h}) {
   %0 = autopar.convolution %x, %w strides = [2, 2] dilations = [1, 1] low = [1, 1] high = [1, 1] groups = 1
-    {autopar.strategy = #autopar.strategy<@mesh, {"space": split 3}>, autopar.shardings = [#h]}
+    {autopar.strategy = #autopar.strategy<@mesh, {"space": split 3}>, autopar.shardings = [#h],
+     autopar.operand_steps = [[#autopar.reshard_step<halo ["space"] dim = 2>], []]}
     : (tensor<2x3x10x9xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x5x5xf32>
   %1 = autopar.pool max %0 window = [3, 3] strides = [1, 1] dilations = [1, 1] low = [1, 1] high = [1, 1]
-    {autopar.strategy = #autopar.strategy<@mesh, {"space": split 2}>, autopar.shardings = [#h]}
+    {autopar.strategy = #autopar.strategy<@mesh, {"space": split 2}>, autopar.shardings = [#h],
+     autopar.operand_steps = [[#autopar.reshard_step<halo ["space"] dim = 2>]]}
     : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
   return %1 : tensor<2x4x5x5xf32>
 }

@@ -25,7 +25,8 @@ func.func @step(
     %i: tensor<8xi64> {autopar.source = #autopar.input<"i">, autopar.sharding = #ids,
                        autopar.given = dense<[0, 9, 3, 5, 5, 2, 8, 7]> : tensor<8xi64>})
     -> (tensor<8x4xf32> {autopar.result = #autopar.output<"y">, autopar.sharding = #out}) {
-  %0 = autopar.gather %t, %i dim = 0 {autopar.strategy = #autopar.strategy<@mesh, {"a": split 2, "b": split 2}>, autopar.shardings = [#out]}
+  %0 = autopar.gather %t, %i dim = 0 {autopar.strategy = #autopar.strategy<@mesh, {"a": split 2, "b": split 2}>, autopar.shardings = [#out],
+    autopar.result_steps = [[#autopar.reshard_step<reduce_scatter ["a", "b"] dim = 0>]]}
     : (tensor<10x4xf32>, tensor<8xi64>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }

@@ -44,3 +44,22 @@ func.func @step(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [
   %0 = autopar.slice_block %a mesh = @mesh axes = ["x"] {dim = 0 : i64} : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+  // expected-error @below {{node '': the plan records no steps from #autopar.sharding<@mesh, [{}]> to #autopar.sharding<@mesh, [{"x"}]>: plan the module first}}
+  %0 = autopar.unary tanh %a {autopar.strategy = #autopar.strategy<@mesh, {"x": split 0}>} : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+  // expected-error @below {{'autopar.reshard' op its steps lead to [{}], partial = {"x": sum}, not to [{"x"}]}}
+  %0 = autopar.unary tanh %a {autopar.strategy = #autopar.strategy<@mesh, {"x": split 0}>,
+    autopar.operand_steps = [[#autopar.reshard_step<keep_first ["x"]>]]} : tensor<4xf32> -> tensor<4xf32>
+  return
+}

@@ -4,6 +4,8 @@
 #rows = #autopar.sharding<@mesh, [{"x"}, {}]>
 #columns = #autopar.sharding<@mesh, [{}, {"x"}]>
 #byRow = #autopar.strategy<@mesh, {"x": split 0}>
+#sliceRows = #autopar.reshard_step<slice_block ["x"] dim = 0>
+#sliceColumns = #autopar.reshard_step<slice_block ["x"] dim = 1>
 #byColumn = #autopar.strategy<@mesh, {"x": split 1}>
 
 autopar.mesh @mesh #autopar.mesh<["x"=2]>
@@ -11,25 +13,26 @@ autopar.mesh @mesh #autopar.mesh<["x"=2]>
 // One reshard at the definition; two users that want the same share one.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[P:.*]] = autopar.einsum
-// CHECK-NEXT: %[[W:.*]] = autopar.reshard %[[P]] from <@mesh, [{}, {}], partial = {"x": sum}> to <@mesh, [{}, {}]>
-// CHECK-NEXT: %[[R:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{"x"}, {}]>
+// CHECK-NEXT: %[[W:.*]] = autopar.reshard %[[P]] from <@mesh, [{}, {}], partial = {"x": sum}> to <@mesh, [{}, {}]> steps = [#autopar.reshard_step<all_reduce ["x"]>]
+// CHECK-NEXT: %[[R:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{"x"}, {}]> steps = [#autopar.reshard_step<slice_block ["x"] dim = 0>]
 // CHECK-NEXT: %[[E:.*]] = autopar.unary exp %[[R]]
 // CHECK-NEXT: %[[T:.*]] = autopar.unary tanh %[[R]]
-// CHECK-NEXT: %[[C:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{}, {"x"}]>
+// CHECK-NEXT: %[[C:.*]] = autopar.reshard %[[W]] from <@mesh, [{}, {}]> to <@mesh, [{}, {"x"}]> steps = [#autopar.reshard_step<slice_block ["x"] dim = 1>]
 // CHECK-NEXT: %[[N:.*]] = autopar.unary neg %[[C]]
-// CHECK-NEXT: %[[EW:.*]] = autopar.reshard %[[E]] from <@mesh, [{"x"}, {}]> to <@mesh, [{}, {}]>
+// CHECK-NEXT: %[[EW:.*]] = autopar.reshard %[[E]] from <@mesh, [{"x"}, {}]> to <@mesh, [{}, {}]> steps = [#autopar.reshard_step<all_gather ["x"] dim = 0>]
 // CHECK-NEXT: return %[[EW]], %[[T]], %[[N]]
 func.func @step(
     %a: tensor<4x6xf32> {autopar.source = #autopar.input<"a">, autopar.sharding = #columns},
     %b: tensor<6x8xf32> {autopar.source = #autopar.input<"b">, autopar.sharding = #rows})
-    -> (tensor<4x8xf32> {autopar.result = #autopar.output<"e">, autopar.sharding = #whole},
+    -> (tensor<4x8xf32> {autopar.result = #autopar.output<"e">, autopar.sharding = #whole, autopar.steps = [#autopar.reshard_step<all_gather ["x"] dim = 0>]},
         tensor<4x8xf32> {autopar.result = #autopar.output<"t">, autopar.sharding = #rows},
         tensor<4x8xf32> {autopar.result = #autopar.output<"n">, autopar.sharding = #columns}) {
-  %0 = autopar.einsum "mk,kn->mn" %a, %b {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.shardings = [#whole]}
+  %0 = autopar.einsum "mk,kn->mn" %a, %b {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.shardings = [#whole],
+    autopar.result_steps = [[#autopar.reshard_step<all_reduce ["x"]>]]}
     : (tensor<4x6xf32>, tensor<6x8xf32>) -> tensor<4x8xf32>
-  %1 = autopar.unary exp %0 {autopar.strategy = #byRow} : tensor<4x8xf32> -> tensor<4x8xf32>
-  %2 = autopar.unary tanh %0 {autopar.strategy = #byRow} : tensor<4x8xf32> -> tensor<4x8xf32>
-  %3 = autopar.unary neg %0 {autopar.strategy = #byColumn} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %1 = autopar.unary exp %0 {autopar.strategy = #byRow, autopar.operand_steps = [[#sliceRows]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %2 = autopar.unary tanh %0 {autopar.strategy = #byRow, autopar.operand_steps = [[#sliceRows]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %3 = autopar.unary neg %0 {autopar.strategy = #byColumn, autopar.operand_steps = [[#sliceColumns]]} : tensor<4x8xf32> -> tensor<4x8xf32>
   return %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
@@ -44,8 +47,8 @@ func.func @windows(
     -> (tensor<1x1x4xf32> {autopar.result = #autopar.output<"m">, autopar.sharding = #autopar.sharding<@mesh, [{}, {}, {"x"}]>},
         tensor<1x1x4xf32> {autopar.result = #autopar.output<"s">, autopar.sharding = #autopar.sharding<@mesh, [{}, {}, {"x"}]>}) {
   %0 = autopar.pool max %i window = [3] strides = [1] dilations = [1] low = [1] high = [1]
-    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.operand_steps = [[#autopar.reshard_step<halo ["x"] dim = 2>]]} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
   %1 = autopar.pool sum %i window = [3] strides = [1] dilations = [1] low = [1] high = [1]
-    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+    {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.operand_steps = [[#autopar.reshard_step<halo ["x"] dim = 2>]]} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
   return %0, %1 : tensor<1x1x4xf32>, tensor<1x1x4xf32>
 }

@@ -42,7 +42,8 @@ func.func @step(
     : tensor<8xf32> -> tensor<4x8xf32>
   %2 = autopar.binary add %0, %1 {autopar.strategy = #columns, autopar.shardings = [#column]} : tensor<4x8xf32>
   %3 = autopar.unary relu %2 {autopar.strategy = #columns, autopar.shardings = [#column]} : tensor<4x8xf32> -> tensor<4x8xf32>
-  %4 = autopar.einsum "mk,kn->mn" %3, %w2 {autopar.strategy = #contracted, autopar.shardings = [#whole2]}
+  %4 = autopar.einsum "mk,kn->mn" %3, %w2 {autopar.strategy = #contracted, autopar.shardings = [#whole2],
+    autopar.result_steps = [[#autopar.reshard_step<all_reduce ["tensor"]>]]}
     : (tensor<4x8xf32>, tensor<8x5xf32>) -> tensor<4x5xf32>
   %5 = autopar.softmax %4 dim = 1 {autopar.strategy = #none, autopar.shardings = [#whole2]} : tensor<4x5xf32>
   return %5 : tensor<4x5xf32>

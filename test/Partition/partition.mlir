@@ -1,13 +1,13 @@
 // RUN: autopar-opt %s --autopar-partition | FileCheck %s
 
-// Each kind of reshard, on sizes that split and on sizes that do not nest.
+// Each kind of step, on sizes that split and on sizes that do not nest.
 
 autopar.mesh @mesh #autopar.mesh<["a"=2, "b"=2]>
 
 // CHECK-LABEL: func.func @slice_both
 // CHECK: autopar.slice_block %{{.*}} mesh = @mesh axes = ["a", "b"] {dim = 0 : i64} : (tensor<5xf32>) -> tensor<2xf32>
 func.func @slice_both(%x: tensor<5xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) -> tensor<5xf32> {
-  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{"a", "b"}]> : tensor<5xf32>
+  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{"a", "b"}]> steps = [#autopar.reshard_step<slice_block ["a", "b"] dim = 0>] : tensor<5xf32>
   return %0 : tensor<5xf32>
 }
 
@@ -16,7 +16,8 @@ func.func @slice_both(%x: tensor<5xf32> {autopar.sharding = #autopar.sharding<@m
 // CHECK: autopar.all_gather %{{.*}} mesh = @mesh axes = ["a"] {dim = 0 : i64} : (tensor<3xf32>) -> tensor<5xf32>
 // CHECK: autopar.slice_block %{{.*}} mesh = @mesh axes = ["a", "b"] {dim = 0 : i64} : (tensor<5xf32>) -> tensor<2xf32>
 func.func @slice_uneven(%x: tensor<5xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"a"}]>}) -> tensor<5xf32> {
-  %0 = autopar.reshard %x from <@mesh, [{"a"}]> to <@mesh, [{"a", "b"}]> : tensor<5xf32>
+  %0 = autopar.reshard %x from <@mesh, [{"a"}]> to <@mesh, [{"a", "b"}]>
+    steps = [#autopar.reshard_step<all_gather ["a"] dim = 0>, #autopar.reshard_step<slice_block ["a", "b"] dim = 0>] : tensor<5xf32>
   return %0 : tensor<5xf32>
 }
 
@@ -24,14 +25,14 @@ func.func @slice_uneven(%x: tensor<5xf32> {autopar.sharding = #autopar.sharding<
 // CHECK-NOT: all_gather
 // CHECK: autopar.slice_block %{{.*}} axes = ["b"] {dim = 0 : i64} : (tensor<4xf32>) -> tensor<2xf32>
 func.func @slice_even(%x: tensor<8xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
-  %0 = autopar.reshard %x from <@mesh, [{"a"}]> to <@mesh, [{"a", "b"}]> : tensor<8xf32>
+  %0 = autopar.reshard %x from <@mesh, [{"a"}]> to <@mesh, [{"a", "b"}]> steps = [#autopar.reshard_step<slice_block ["b"] dim = 0>] : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
 // CHECK-LABEL: func.func @keep_first
 // CHECK: autopar.keep_first %{{.*}} axes = ["b"] {kind = #autopar<reduce_kind max>}
 func.func @keep_first(%x: tensor<8xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
-  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{}], partial = {"b": max}> : tensor<8xf32>
+  %0 = autopar.reshard %x from <@mesh, [{}]> to <@mesh, [{}], partial = {"b": max}> steps = [#autopar.reshard_step<keep_first ["b"] reduce = max>] : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 
@@ -41,7 +42,8 @@ func.func @keep_first(%x: tensor<8xf32> {autopar.sharding = #autopar.sharding<@m
 // CHECK-SAME: (tensor<4xf32>) -> tensor<6xf32>
 func.func @halo(%x: tensor<8xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"a"}]>}) -> tensor<8xf32> {
   %0 = autopar.reshard %x from <@mesh, [{"a"}]>
-    to <@mesh, [{"a", step = 4, offset = -1, length = 6}]> fill = [1.0] : tensor<8xf32>
+    to <@mesh, [{"a", step = 4, offset = -1, length = 6}]> fill = [1.0]
+    steps = [#autopar.reshard_step<halo ["a"] dim = 0>] : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
 

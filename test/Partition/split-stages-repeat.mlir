@@ -39,8 +39,8 @@ func.func @step(
   %0 = autopar.broadcast %mask dims = [1] {autopar.strategy = #none, autopar.shardings = [#whole]} : tensor<6xf32> -> tensor<8x6xf32>
   %1 = autopar.unary neg %0 {autopar.strategy = #none, autopar.shardings = [#whole]} : tensor<8x6xf32> -> tensor<8x6xf32>
   %2 = autopar.unary tanh %x {autopar.strategy = #split, autopar.shardings = [#batch]} : tensor<8x6xf32> -> tensor<8x6xf32>
-  %3 = autopar.binary add %2, %0 {autopar.strategy = #split, autopar.shardings = [#batch], autopar.stage = 1 : i64} : tensor<8x6xf32>
-  %4 = autopar.binary mul %3, %0 {autopar.strategy = #split, autopar.shardings = [#batch], autopar.stage = 2 : i64} : tensor<8x6xf32>
+  %3 = autopar.binary add %2, %0 {autopar.strategy = #split, autopar.operand_steps = [[], [#autopar.reshard_step<slice_block ["data"] dim = 0>]], autopar.shardings = [#batch], autopar.stage = 1 : i64} : tensor<8x6xf32>
+  %4 = autopar.binary mul %3, %0 {autopar.strategy = #split, autopar.operand_steps = [[], [#autopar.reshard_step<slice_block ["data"] dim = 0>]], autopar.shardings = [#batch], autopar.stage = 2 : i64} : tensor<8x6xf32>
   return %4 : tensor<8x6xf32>
 }
 }

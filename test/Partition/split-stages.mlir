@@ -58,10 +58,12 @@ func.func @step(
     %wn: tensor<6x6xf32> {autopar.source = #autopar.setup_result<1>, autopar.sharding = #whole})
     -> (tensor<8x6xf32> {autopar.result = #autopar.output<"y">, autopar.sharding = #both}) {
   %0 = autopar.einsum "mk,kn->mn" %x, %wt {autopar.strategy = #autopar.strategy<@mesh, {"time": split 0, "data": split 1}>,
-    autopar.shardings = [#autopar.sharding<@mesh, [{"time"}, {"data"}]>], autopar.stage = 0 : i64}
+    autopar.shardings = [#autopar.sharding<@mesh, [{"time"}, {"data"}]>], autopar.stage = 0 : i64,
+    autopar.operand_steps = [[], [#autopar.reshard_step<slice_block ["data"] dim = 1>]]}
     : (tensor<8x6xf32>, tensor<6x6xf32>) -> tensor<8x6xf32>
   %1 = autopar.einsum "mk,kn->mn" %0, %wn {autopar.strategy = #autopar.strategy<@mesh, {"time": split 0, "data": split 0}>,
-    autopar.shardings = [#both], autopar.stage = 1 : i64}
+    autopar.shardings = [#both], autopar.stage = 1 : i64,
+    autopar.operand_steps = [[#autopar.reshard_step<all_to_all ["data"] dim = 0 concat_dim = 1>], []]}
     : (tensor<8x6xf32>, tensor<6x6xf32>) -> tensor<8x6xf32>
   %2 = autopar.einsum "mk,kn->mn" %1, %wt {autopar.strategy = #autopar.strategy<@mesh, {"time": split 0, "data": split 0}>,
     autopar.shardings = [#both], autopar.stage = 1 : i64}

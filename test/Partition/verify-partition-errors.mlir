@@ -37,7 +37,7 @@ autopar.mesh @mesh #autopar.mesh<["x"=2]>
 func.func @step_0(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>, autopar.global_type = tensor<4xf32>})
     attributes {autopar.stage = 0 : i64} {
   // expected-error @below {{a reshard is left after partition: run autopar-partition}}
-  %0 = autopar.reshard %a from <@mesh, [{}]> to <@mesh, [{}]> : tensor<4xf32>
+  %0 = autopar.reshard %a from <@mesh, [{}]> to <@mesh, [{}]> steps = [] : tensor<4xf32>
   return
 }
 

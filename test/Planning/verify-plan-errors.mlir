@@ -61,3 +61,38 @@ module attributes {autopar.stages = 2 : i64} {
     return
   }
 }
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-error @below {{operand 0: its steps lead to [{}], not to [{"x"}]}}
+    %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {"x": split 0}>, autopar.shardings = [#autopar.sharding<@mesh, [{"x"}]>]}
+      : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"x"}]>}) {
+    // expected-error @below {{result 0: step 0, #autopar.reshard_step<all_reduce ["x"]>, does not apply to a value that is sharded [{"x"}]}}
+    %0 = autopar.unary relu %x {autopar.strategy = #autopar.strategy<@mesh, {"x": split 0}>, autopar.shardings = [#autopar.sharding<@mesh, [{}]>],
+      autopar.result_steps = [[#autopar.reshard_step<all_reduce ["x"]>]]} : tensor<4xf32> -> tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+module {
+  autopar.mesh @mesh <["x"=2]>
+  func.func @step(%x: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{"x"}]>})
+      -> (tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>}) {
+    // expected-error @below {{operand 0: its steps lead to [{"x"}], not to [{}]}}
+    return %x : tensor<4xf32>
+  }
+}

@@ -1,6 +1,7 @@
 //===- RandomPlan.cpp - Random legal plans --------------------------------===//
 
 #include "RandomPlan.h"
+#include "RecordSteps.h"
 #include "autopar/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -262,6 +263,7 @@ bool Planner::run() {
     int64_t ops = std::distance(step.front().begin(), step.front().end());
     setStages(step, random.between(1, ops - 2));
   }
+  recordSteps(module, mesh);
   return overTime;
 }
 

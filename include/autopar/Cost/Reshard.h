@@ -2,42 +2,22 @@
 //
 // A reshard takes a value from one sharding to another by steps of a few kinds;
 // Dijkstra's algorithm finds the cheapest steps. Planning prices edges with the
-// seconds of the path, and Partition emits the same steps.
+// seconds of the path; a plan records the steps, and Partition emits them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef AUTOPAR_COST_RESHARD_H
 #define AUTOPAR_COST_RESHARD_H
 
-#include "autopar/Interfaces/Sharding.h"
+#include "autopar/Interfaces/ShardingStep.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
 namespace autopar {
 
-/// The kinds of steps. The first two are local, the others communicate.
-enum class ReshardKind {
-  SliceBlock,    // replicated over `subAxes` -> split in `dim`
-  KeepFirst,     // replicated over `subAxes` -> partial
-  AllGather,     // the minor `subAxes` of `dim` -> replicated
-  ReduceScatter, // partial over `subAxes` -> split in `dim`
-  AllToAll,  // the minor `subAxes` of `concatDim` -> minor sub-axes of `dim`
-  AllReduce, // partial over `subAxes` -> replicated
-  Halo,      // plain blocks of `dim` over `subAxes` -> an interval
-};
-llvm::StringRef stringifyReshardKind(ReshardKind kind);
-inline bool isLocal(ReshardKind kind) {
-  return kind == ReshardKind::SliceBlock || kind == ReshardKind::KeepFirst;
-}
-
 /// A step of a path. `after` is the value's sharding after the step.
-struct ReshardStep {
-  ReshardKind kind;
-  llvm::SmallVector<unsigned, 2> subAxes; // major to minor
-  unsigned dim = 0;                       // unused by KeepFirst and AllReduce
-  unsigned concatDim = 0;                 // AllToAll only
-  ReduceKind reduce = ReduceKind::Sum; // of KeepFirst, ReduceScatter, AllReduce
+struct ReshardStep : ShardingStep {
   Sharding after;
   /// The bytes of the value on one device, on the side of the step where these
   /// are more: the result of AllGather and of local steps, the operand of
@@ -69,6 +49,9 @@ std::optional<ReshardPath> reshardPath(const Sharding &from, const Sharding &to,
 /// Returns whether a change from values that are partial so, to values that are
 /// partial so, performs a reduction.
 bool reduces(llvm::ArrayRef<Partial> from, llvm::ArrayRef<Partial> to);
+
+/// Returns whether one of the steps moves data between devices.
+bool communicates(const ReshardPath &path);
 
 /// Sum of the steps' seconds.
 double secondsOf(const ReshardPath &path);

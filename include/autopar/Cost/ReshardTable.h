@@ -86,9 +86,8 @@ public:
                  llvm::ArrayRef<int64_t> shape, int64_t elementBytes) {
     return seconds(numberOf(from), numberOf(to), typeOf(shape, elementBytes));
   }
-  std::optional<ReshardPath> path(const Sharding &from, const Sharding &to,
-                                  llvm::ArrayRef<int64_t> shape,
-                                  int64_t elementBytes) const;
+  /// Returns a path with the seconds of its steps by `price`.
+  ReshardPath priced(ReshardPath path) const;
 
 private:
   struct Numbered {

@@ -4,6 +4,7 @@
 #define AUTOPAR_DIALECT_DIALECT_H
 
 #include "autopar/Interfaces/Interfaces.h"
+#include "autopar/Interfaces/ShardingStep.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -39,6 +40,14 @@ llvm::StringRef nodeName(mlir::Location loc);
 /// exists. If not, an error that says `name` is reported at `op`.
 mlir::LogicalResult verifySharding(mlir::Operation *op, llvm::StringRef name,
                                    mlir::Attribute attribute, mlir::Type type);
+
+/// Checks that `steps`, an array of `#autopar.reshard_step` (null is an empty
+/// one), lead from one sharding to another. If not, `emitError` begins the
+/// error.
+mlir::LogicalResult
+verifySteps(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+            mlir::Attribute steps, const Sharding &from, const Sharding &to,
+            const Mesh &mesh);
 
 /// A state: the number of the argument that holds it, and the number of the
 /// result that is its next value.

@@ -31,6 +31,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.sharding` | function argument, result | plan | how the value is sharded |
     | `autopar.shardings` | op | plan | array: how each result is sharded for its users |
     | `autopar.strategy` | op | plan | what each axis does in the op |
+    | `autopar.operand_steps`, `autopar.result_steps` | op | plan | arrays, one per operand or result: the `#autopar.reshard_step`s of its reshard, in order; missing: there are none. Gone after insert-reshards |
+    | `autopar.steps` | function result | plan | the `#autopar.reshard_step`s of its reshard, if it has one; gone after insert-reshards |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
     | `autopar.global_type` | function argument, result | partition | type before the split |
     | `autopar.origin` | op | partition | number of the op of the whole program, then of the part of a composite; gone after the equality check |
@@ -74,6 +76,9 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kSharding = "autopar.sharding";
     static constexpr llvm::StringLiteral kShardings = "autopar.shardings";
     static constexpr llvm::StringLiteral kStrategy = "autopar.strategy";
+    static constexpr llvm::StringLiteral kOperandSteps = "autopar.operand_steps";
+    static constexpr llvm::StringLiteral kResultSteps = "autopar.result_steps";
+    static constexpr llvm::StringLiteral kSteps = "autopar.steps";
     static constexpr llvm::StringLiteral kStage = "autopar.stage";
     static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
@@ -183,6 +188,27 @@ def Autopar_StrategyAttr : Autopar_Attr<"Strategy", "strategy"> {
     ::autopar::Assignment toAssignment(const ::autopar::Mesh &mesh) const;
     static StrategyAttr get(::mlir::FlatSymbolRefAttr symbol, const ::autopar::Assignment &assignment,
                             const ::autopar::Mesh &mesh);
+  }];
+}
+
+def Autopar_ReshardStepAttr : Autopar_Attr<"ReshardStep", "reshard_step"> {
+  let summary = "a step from one sharding to another: `#autopar.reshard_step<all_to_all [\"x\"] dim = 1 concat_dim = 0>`";
+  let description = [{
+    `kind` says what happens along `axes`, major to minor; `dim` is split, joined
+    or widened, `concat_dim` joined by an all_to_all, and partial values combine
+    by `reduce` (absent: sum). A halo gives `dim` the interval that it has at the
+    reshard's end. Planning records the steps, and partition emits them.
+  }];
+  let parameters = (ins EnumParameter<Autopar_ReshardKind>:$kind, ArrayRefParameter<"::mlir::StringAttr">:$axes,
+    DefaultValuedParameter<"int64_t", "-1">:$dim, DefaultValuedParameter<"int64_t", "-1">:$concat_dim,
+    DefaultValuedParameter<EnumParameter<Autopar_ReduceKind>.cppType, "::autopar::ReduceKind::Sum">:$reduce);
+  let assemblyFormat = "`<` $kind ` ` `[` $axes `]` (`dim` `=` $dim^)? (`concat_dim` `=` $concat_dim^)? "
+                       "(`reduce` `=` $reduce^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Returns the step over sub-axes; nullopt if the mesh lacks one of the axes.
+    std::optional<::autopar::ShardingStep> toStep(const ::autopar::Mesh &mesh) const;
+    static ReshardStepAttr get(::mlir::MLIRContext *context, const ::autopar::ShardingStep &step, const ::autopar::Mesh &mesh);
   }];
 }
 

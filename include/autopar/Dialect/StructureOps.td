@@ -18,17 +18,20 @@ def Autopar_MeshOp : Op<Autopar_Dialect, "mesh", [Symbol]> {
   let assemblyFormat = "$sym_name $mesh attr-dict";
 }
 
+def Autopar_ReshardSteps : TypedArrayAttrBase<Autopar_ReshardStepAttr, "steps from one sharding to another">;
+
 def Autopar_ReshardOp : Op<Autopar_Dialect, "reshard", [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = "the same global value, sharded otherwise";
   let description = [{
-    Types are global. Created by insert-reshards (Partition); removed by partition,
-    which lowers it by the shortest path over the table of collectives. `fill` says
-    per dimension what positions outside an interval of `to` read as.
+    Types are global. `steps`, one after the other, lead from `from` to `to`.
+    `fill` says per dimension what positions outside an interval of `to` read as.
+    Created by insert-reshards (Partition) with the steps that the plan records;
+    removed by partition, which makes a local op or collective of each step.
   }];
   let arguments = (ins Autopar_Tensor:$input, Autopar_ShardingAttr:$from, Autopar_ShardingAttr:$to,
-                       OptionalAttr<F64ArrayAttr>:$fill);
+                       OptionalAttr<F64ArrayAttr>:$fill, Autopar_ReshardSteps:$steps);
   let results = (outs Autopar_Tensor:$result);
-  let assemblyFormat = "$input `from` $from `to` $to (`fill` `=` $fill^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$input `from` $from `to` $to (`fill` `=` $fill^)? `steps` `=` $steps attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -12,6 +12,18 @@ def Autopar_ReduceKind : I32Enum<"ReduceKind", "how values combine", [
   let cppNamespace = "::autopar";
 }
 
+/// The kinds of steps of a reshard. The first two are local, the others communicate.
+def Autopar_ReshardKind : I32Enum<"ReshardKind", "how a step changes a sharding", [
+    I32EnumCase<"SliceBlock", 0, "slice_block">,       // replicated over the axes -> split in `dim`
+    I32EnumCase<"KeepFirst", 1, "keep_first">,         // replicated over the axes -> partial
+    I32EnumCase<"AllGather", 2, "all_gather">,         // the minor axes of `dim` -> replicated
+    I32EnumCase<"ReduceScatter", 3, "reduce_scatter">, // partial over the axes -> split in `dim`
+    I32EnumCase<"AllToAll", 4, "all_to_all">,          // the minor axes of `concat_dim` -> minor axes of `dim`
+    I32EnumCase<"AllReduce", 5, "all_reduce">,         // partial over the axes -> replicated
+    I32EnumCase<"Halo", 6, "halo">]> {                 // plain blocks of `dim` over the axes -> an interval
+  let cppNamespace = "::autopar";
+}
+
 /// The kind of kernel that the op becomes. The kernel-group analysis (Cost)
 /// and Lowering read it.
 def Autopar_KernelClass : I32Enum<"KernelClass", "how an op becomes machine work", [

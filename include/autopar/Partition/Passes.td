@@ -14,7 +14,7 @@ def DecomposeComposites : PartitionPass<"autopar-decompose-composites"> {
   let description = [{
     An op whose strategy splits a factor of kind Decompose becomes its parts. Each
     part gets the strategy that follows its operands; a part's partial result is
-    ended at once. A part's origin is the composite's and the part's number.
+    ended at once, by an all-reduce. A part's origin is the composite's and the part's number.
   }];
 }
 
@@ -22,7 +22,10 @@ def InsertReshards : PartitionPass<"autopar-insert-reshards"> {
   let summary = "make every change of sharding an autopar.reshard";
   let description = [{
     Between what an op gives and how its result is sharded, and between how a value
-    is sharded and what a user wants. A value gets one reshard per wanted sharding.
+    is sharded and what a user wants. A value gets one reshard per wanted sharding,
+    with the steps that the plan records (`autopar.result_steps`,
+    `autopar.operand_steps`, `autopar.steps`), which are gone then. It is an error
+    if the plan records none.
   }];
 }
 
@@ -39,8 +42,8 @@ def SplitStages : PartitionPass<"autopar-split-stages"> {
 def Partition : PartitionPass<"autopar-partition"> {
   let summary = "give every value its local type";
   let description = [{
-    Compute ops are localized by their own interface, reshards become collectives
-    by the shortest path, and operands whose bytes past the extent would enter a
+    Compute ops are localized by their own interface, each step of a reshard
+    becomes a local op or a collective, and operands whose bytes past the extent would enter a
     result are masked.
   }];
 }

@@ -9,7 +9,8 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
   let summary = "search a plan and write it as attributes";
   let description = [{
     Reads @setup and @step into a problem, solves it, and adds the mesh, the
-    sharding of every value, and the strategy and stage of every op. The module says
+    sharding of every value, the strategy and stage of every op, and the steps of
+    every reshard. The module says
     what is asked of the plan (`autopar.request`, as `autopar compile` writes it at
     import). If it does not, options of the pass do: `ranks` or `cluster`, and those of
     the table kRequestOptions (PlanRequest.h), which are as on the command line:
@@ -43,8 +44,9 @@ def VerifyPlan : Pass<"autopar-verify-plan", "::mlir::ModuleOp"> {
   let summary = "state that no value is without a sharding";
   let description = [{
     A mesh; every argument and result with a sharding of its rank; every compute
-    op with a strategy that its rule allows and with shardings of its results; no
-    op that reads from a later stage.
+    op with a strategy that its rule allows and with shardings of its results;
+    steps that lead from each sharding to the one that a reader wants; no op that
+    reads from a later stage.
   }];
 }
 

@@ -3,7 +3,6 @@
 #ifndef AUTOPAR_PLANNING_PLANNEDMODULE_H
 #define AUTOPAR_PLANNING_PLANNEDMODULE_H
 
-#include "autopar/Cost/Reshard.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,9 +35,6 @@ struct PlannedModule {
   }
   mlir::ArrayAttr axes(mlir::Builder &builder,
                        llvm::ArrayRef<unsigned> subAxes) const;
-  /// Returns the prices by which reshards choose their paths. Given these,
-  /// reshardPath returns the steps that Planning priced.
-  ReshardCost reshardCost() const;
 };
 
 } // namespace autopar

@@ -8,9 +8,9 @@
 
 namespace autopar {
 
-/// Writes the mesh and the shardings, strategies and stages of a verified plan
-/// on the module that `graph` was read from. They replace those of an earlier
-/// plan.
+/// Writes the mesh, the shardings, strategies and stages of a verified plan,
+/// and the steps of its reshards, on the module that `graph` was read from.
+/// They replace those of an earlier plan.
 void writePlan(mlir::ModuleOp module, const ModelGraph &graph,
                const Plan &plan);
 

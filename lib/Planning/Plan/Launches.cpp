@@ -9,33 +9,17 @@ using namespace llvm;
 namespace autopar {
 
 LaunchList::LaunchList(const ModelGraph &graph, const Plan &plan,
-                       ReshardCache &reshards)
-    : graph(graph), plan(plan), reshards(reshards), strategies(plan.mesh) {
-  sides.reserve(graph.ops.size());
-  for (auto [op, planned] : zip_equal(graph.ops, plan.ops)) {
-    const OpStrategy *strategy = strategies.find(op, planned.assignment);
-    assert(strategy && "an op cannot run as planned");
-    sides.push_back(&strategy->shardings);
-  }
+                       const PlannedReshards &reshards)
+    : graph(graph), plan(plan), reshards(reshards) {
   form();
 }
 
-bool LaunchList::moves(unsigned value, const Sharding &from,
-                       const Sharding &to) const {
-  if (from == to)
-    return false;
-  const GraphValue &what = graph.values[value];
-  const std::optional<ReshardPath> &path =
-      reshards.get(from, to, what.shape, what.elementBytes);
-  return path && any_of(*path, [](const ReshardStep &step) {
-           return !isLocal(step.kind);
-         });
-}
-
-/// Returns whether a value made in a kernel group has to leave it to be read.
-bool LaunchList::isCut(unsigned value, const Sharding &want) const {
-  const Sharding &planned = plan.values[value].sharding;
-  return moves(value, given(value), planned) || moves(value, planned, want);
+/// Returns whether an operand that is made in the op's kernel group has to
+/// leave it to be read.
+bool LaunchList::isCut(unsigned op, unsigned operand) const {
+  const GraphValue &value = graph.values[graph.ops[op].operands[operand]];
+  return movesData(reshards.ofResult(value.producer, value.resultIndex)) ||
+         movesData(reshards.ofOperand(op, operand));
 }
 
 /// Returns, per op of the step, the stage that runs it. A repeated op runs
@@ -66,7 +50,7 @@ void LaunchList::form() {
         fresh = fresh ||
                 (isComputed(value) &&
                  launchOf[graph.values[value].producer] == launches.size() &&
-                 isCut(value, sides[op]->operands[position]));
+                 isCut(op, position));
       if (std::exchange(fresh, false))
         launches.push_back({stage, &step, {}});
       launches.back().ops.push_back(op);

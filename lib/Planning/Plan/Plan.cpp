@@ -1,9 +1,8 @@
 //===- Plan.cpp - Checks of plans -----------------------------------------===//
 
 #include "autopar/Planning/Plan/Plan.h"
-#include "autopar/Cost/Reshard.h"
 #include "autopar/Planning/Model/ChoiceText.h"
-#include "autopar/Planning/Model/Strategies.h"
+#include "autopar/Planning/Plan/PlannedReshards.h"
 #include "autopar/Support/Names.h"
 #include "autopar/Support/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -180,32 +179,31 @@ static Error verifyOp(const Plan &plan, const PlannedOp &planned,
   return Error::success();
 }
 
-/// Returns why a value must not be resharded so, "" if it may: micro-batches
-/// exchange nothing, and a sum that is reduced in a wider type must not be
-/// reduced in its own.
+/// Returns why a value must not be resharded by these steps, "" if it may:
+/// micro-batches exchange nothing, and a sum that is reduced in a wider type
+/// must not be reduced in its own.
 static std::string whyNot(const GraphValue &value, const Sharding &from,
-                          const Sharding &to, const Mesh &mesh,
-                          ReshardCache &paths) {
+                          const Sharding &to,
+                          const PlannedReshards::Steps &steps,
+                          const Mesh &mesh) {
   if (!mayReshard(value, from, to))
     return "a gradient is reduced in its own type, wider than this; the "
            "recipe's \"gradient_communication\" may allow less";
-  if (mesh.timeCount() > 1 &&
-      !paths.get(from, to, value.shape, value.elementBytes))
+  if (mesh.timeCount() > 1 && !steps)
     return ("micro-batches (axis '" + kTimeAxis + "') exchange nothing").str();
   return "";
 }
 
 /// Checks that the sharding of a value can be resharded to or from each
 /// sharding in which an op reads or makes it.
-static Error verifyReshards(const Plan &plan, const ModelGraph &graph,
-                            StrategyTable &strategies) {
-  ReshardCache paths(plan.mesh, [](const ReshardStep &) { return 0.0; });
-  auto check = [&](const Sharding &side, unsigned index, bool result,
-                   const GraphOp &op) -> Error {
+static Error verifyReshards(const Plan &plan, const ModelGraph &graph) {
+  PlannedReshards reshards(graph, plan);
+  auto check = [&](const Sharding &side, const PlannedReshards::Steps &steps,
+                   unsigned index, bool result, const GraphOp &op) -> Error {
     const GraphValue &value = graph.values[index];
     const Sharding &sharding = plan.values[index].sharding;
     std::string why = whyNot(value, result ? side : sharding,
-                             result ? sharding : side, plan.mesh, paths);
+                             result ? sharding : side, steps, plan.mesh);
     if (why.empty())
       return Error::success();
     return createStringError("plan: tensor " + value.name + " is sharded " +
@@ -213,14 +211,17 @@ static Error verifyReshards(const Plan &plan, const ModelGraph &graph,
                              op.name + (result ? " gives " : " wants ") +
                              toString(side, plan.mesh) + ": " + why);
   };
-  for (const auto &[planned, op] : zip_equal(plan.ops, graph.ops)) {
-    const OpShardings &sides =
-        strategies.find(op, planned.assignment)->shardings;
-    for (const auto &[value, side] : zip_equal(op.operands, sides.operands))
-      if (Error error = check(side, value, /*result=*/false, op))
+  for (const auto &[index, op] : enumerate(graph.ops)) {
+    const OpShardings &sides = reshards.shardings(index);
+    for (const auto &[position, value] : enumerate(op.operands))
+      if (Error error = check(sides.operands[position],
+                              reshards.ofOperand(index, position), value,
+                              /*result=*/false, op))
         return error;
-    for (const auto &[value, side] : zip_equal(op.results, sides.results))
-      if (Error error = check(side, value, /*result=*/true, op))
+    for (const auto &[position, value] : enumerate(op.results))
+      if (Error error = check(sides.results[position],
+                              reshards.ofResult(index, position), value,
+                              /*result=*/true, op))
         return error;
   }
   return Error::success();
@@ -312,7 +313,7 @@ Error verify(const Plan &plan, const ModelGraph &graph) {
   for (const auto &[planned, value] : zip_equal(plan.values, graph.values))
     if (Error error = verifyValue(planned, value, plan.mesh))
       return error;
-  if (Error error = verifyReshards(plan, graph, strategies))
+  if (Error error = verifyReshards(plan, graph))
     return error;
   if (Error error = verifyStates(plan, graph))
     return error;

@@ -30,10 +30,9 @@ public:
   WorkLister(const ModelGraph &graph, const Plan &plan,
              bool listsContents = false)
       : graph(graph), plan(plan), listsContents(listsContents),
-        reshards(plan.mesh,
-                 CommunicationModel::reshardCost(plan.cluster, plan.mesh)),
-        launches(graph, plan, reshards), stages(plan.stages),
-        stored(launches.storedValues()), inLaunch(graph.ops.size(), 0) {
+        reshards(graph, plan), launches(graph, plan, reshards),
+        stages(plan.stages), stored(launches.storedValues()),
+        inLaunch(graph.ops.size(), 0) {
     for (StageWork &stage : stages) {
       stage.places.resize(graph.values.size());
       stage.work.communication = graph.table->communication;
@@ -46,7 +45,7 @@ private:
   const Sharding &shardingOf(unsigned value) const {
     return plan.values[value].sharding;
   }
-  const Sharding &given(unsigned value) const { return launches.given(value); }
+  const Sharding &given(unsigned value) const { return reshards.given(value); }
 
   unsigned newBuffer(StageWork &stage, unsigned value,
                      const Sharding &sharding);
@@ -54,13 +53,16 @@ private:
   void repeat(int64_t stage, unsigned op);
   unsigned receive(int64_t stage, unsigned value);
   unsigned read(int64_t stage, unsigned value, const Sharding &want,
-                bool fused);
+                const PlannedReshards::Steps &steps, bool fused);
+  unsigned readOperand(int64_t stage, unsigned op, unsigned operand,
+                       bool fused);
   unsigned reshard(int64_t stage, unsigned buffer, unsigned value,
-                   const Sharding &from, const Sharding &to, bool fused);
+                   const PlannedReshards::Steps &steps, bool fused);
+  unsigned reshardResult(int64_t stage, unsigned buffer, unsigned value);
   std::string packingOf(const Launch &launch) const;
   void launch(const Launch &launch);
   void name(const Launch &launch);
-  void returnResult(unsigned value, std::optional<unsigned> state);
+  void returnResult(unsigned result, std::optional<unsigned> state);
   unsigned copy(StageWork &stage, unsigned value, unsigned buffer,
                 const Sharding &sharding);
   void returnResults();
@@ -68,7 +70,7 @@ private:
   const ModelGraph &graph;
   const Plan &plan;
   bool listsContents;
-  ReshardCache reshards;
+  PlannedReshards reshards;
   LaunchList launches;
   std::vector<StageWork> stages;
   std::vector<bool> stored;       // per value: some launch reads it
@@ -97,11 +99,10 @@ unsigned WorkLister::newBuffer(StageWork &stage, unsigned value,
 void WorkLister::repeat(int64_t number, unsigned op) {
   StageWork &stage = stages[number];
   WorkItem item;
-  for (auto [operand, want] :
-       zip_equal(graph.ops[op].operands, launches.shardings(op).operands)) {
+  for (const auto &[position, operand] : enumerate(graph.ops[op].operands)) {
     if (auto constant = stage.persistent[place(number, operand)])
       stage.plain.insert(*constant);
-    item.reads.push_back(read(number, operand, want, /*fused=*/true));
+    item.reads.push_back(readOperand(number, op, position, /*fused=*/true));
   }
   ArrayRef<unsigned> results = graph.ops[op].results;
   for (unsigned value : results)
@@ -109,8 +110,7 @@ void WorkLister::repeat(int64_t number, unsigned op) {
   auto made = item.writes;
   stage.work.items.push_back(std::move(item));
   for (auto [value, buffer] : zip_equal(results, made))
-    stage.places[value] = reshard(number, buffer, value, given(value),
-                                  shardingOf(value), /*fused=*/false);
+    stage.places[value] = reshardResult(number, buffer, value);
 }
 
 /// Receives `value` from the stage that makes it, which sends it at once.
@@ -171,19 +171,13 @@ unsigned WorkLister::place(int64_t number, unsigned value) {
 /// Returns the buffer after the steps of a reshard. `fused` tells that the
 /// reader is a kernel, which takes slices as it reads.
 unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
-                             const Sharding &from, const Sharding &to,
-                             bool fused) {
-  const GraphValue &what = graph.values[value];
+                             const PlannedReshards::Steps &steps, bool fused) {
   StageWork &stage = stages[number];
-  if (from == to)
+  if (!steps)
     return buffer;
-  const std::optional<ReshardPath> &path =
-      reshards.get(from, to, what.shape, what.elementBytes);
-  if (!path)
-    return buffer;
-  for (const auto &[index, step] : enumerate(*path)) {
+  for (const auto &[index, step] : enumerate(*steps)) {
     bool local = isLocal(step.kind);
-    if (local && fused && index + 1 == path->size())
+    if (local && fused && index + 1 == steps->size())
       break;
     WorkItem item;
     item.kind = local ? WorkKind::Compute : WorkKind::Collective;
@@ -203,19 +197,35 @@ unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
   return buffer;
 }
 
-/// Returns the buffer of `value` in the sharding `want`; there is one copy per
-/// stage and sharding.
+/// Reshards a result, as its op gives it, to the sharding in which it is
+/// stored.
+unsigned WorkLister::reshardResult(int64_t number, unsigned buffer,
+                                   unsigned value) {
+  const GraphValue &what = graph.values[value];
+  return reshard(number, buffer, value,
+                 reshards.ofResult(what.producer, what.resultIndex),
+                 /*fused=*/false);
+}
+
+/// Returns the buffer of `value` in the sharding `want`, to which `steps` lead;
+/// there is one copy per stage and sharding.
 unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
-                          bool fused) {
+                          const PlannedReshards::Steps &steps, bool fused) {
   unsigned buffer = place(number, value);
-  if (shardingOf(value) == want ||
-      (fused && !launches.moves(value, shardingOf(value), want)))
+  if (shardingOf(value) == want || (fused && !movesData(steps)))
     return buffer;
   if (const StageWork::Copy *known = stages[number].copyOf(value, want))
     return known->buffer;
-  buffer = reshard(number, buffer, value, shardingOf(value), want, fused);
+  buffer = reshard(number, buffer, value, steps, fused);
   stages[number].copies[value].push_back({want, buffer});
   return buffer;
+}
+
+unsigned WorkLister::readOperand(int64_t number, unsigned op, unsigned operand,
+                                 bool fused) {
+  return read(number, graph.ops[op].operands[operand],
+              reshards.shardings(op).operands[operand],
+              reshards.ofOperand(op, operand), fused);
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,13 +238,10 @@ void WorkLister::name(const Launch &launch) {
   StageWork &stage = stages[launch.stage];
   unsigned op = launch.ops.front();
   unsigned operand = graph.ops[op].operands.front();
-  unsigned buffer =
-      read(launch.stage, operand, launches.shardings(op).operands.front(),
-           /*fused=*/false);
+  unsigned buffer = readOperand(launch.stage, op, 0, /*fused=*/false);
   unsigned whole = place(launch.stage, operand);
   for (unsigned result : graph.ops[op].results) {
-    unsigned made = reshard(launch.stage, buffer, result, given(result),
-                            shardingOf(result), /*fused=*/false);
+    unsigned made = reshardResult(launch.stage, buffer, result);
     stage.places[result] = made;
     if (auto origin = stage.persistent[whole]; origin && made != whole)
       stage.plain.insert(*origin);
@@ -269,8 +276,7 @@ void WorkLister::launch(const Launch &launch) {
           isCall && (op == launch.step->root ||
                      graph.ops[op].facts->kernel == KernelClass::View);
       unsigned buffer =
-          read(launch.stage, value, launches.shardings(op).operands[position],
-               /*fused=*/!isCall);
+          readOperand(launch.stage, op, position, /*fused=*/!isCall);
       if (auto constant = stage.persistent[buffer]) {
         if (library && graph.values[*constant].source != ValueSource::State)
           stage.calls[{*constant, packingOf(launch)}] = *launch.step->call;
@@ -302,20 +308,21 @@ void WorkLister::launch(const Launch &launch) {
   stage.work.items.push_back(std::move(item));
   for (unsigned value : results)
     stage.places[value] =
-        reshard(launch.stage, *stage.places[value], value, given(value),
-                shardingOf(value), /*fused=*/false);
+        reshardResult(launch.stage, *stage.places[value], value);
 }
 
 /// Returns a value from a step. A result that is an argument, or another
 /// result's memory, is copied. A gradient is read when it is made, and its
 /// memory is then free after its last reader.
-void WorkLister::returnResult(unsigned value, std::optional<unsigned> state) {
+void WorkLister::returnResult(unsigned result, std::optional<unsigned> state) {
+  unsigned value = graph.stepResults[result];
   int64_t number = launches.isComputed(value)
                        ? plan.ops[graph.values[value].producer].stage
                        : 0;
   StageWork &stage = stages[number];
   Sharding whole = endPartial(shardingOf(value));
-  unsigned buffer = read(number, value, whole, /*fused=*/false);
+  unsigned buffer = read(number, value, whole, reshards.ofReturned(result),
+                         /*fused=*/false);
   WorkBuffer what = stage.work.buffers[buffer];
   if (auto constant = stage.persistent[buffer])
     stage.plain.insert(*constant);
@@ -347,7 +354,7 @@ void WorkLister::returnResults() {
   }
   std::vector<unsigned> next;
   for (const auto &[index, value] : enumerate(graph.stepResults)) {
-    returnResult(value, states[index]);
+    returnResult(index, states[index]);
     if (states[index])
       next.push_back(value);
   }

@@ -58,7 +58,8 @@ WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
 /// Notes a reshard for a read. If several ops of a stage want the same reshard,
 /// only the first notes it.
 void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
-                        const WantedSharding &wanted) {
+                        const WantedSharding &wanted,
+                        const PlannedReshards::Steps &steps) {
   const Sharding &from = plan.values[value].sharding;
   if (from == wanted.sharding)
     return;
@@ -69,36 +70,32 @@ void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
       return std::exchange(
           (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage), true);
     });
-  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill},
+  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill}, steps,
        stages);
 }
 
 /// Notes a reshard once for all stages in places of the same kind.
-void PlanCost::note(ReshardPlace place, ArrayRef<int64_t> where) {
-  if (place.from == place.to)
+void PlanCost::note(ReshardPlace place, const PlannedReshards::Steps &steps,
+                    ArrayRef<int64_t> where) {
+  if (!steps || steps->empty())
     return;
   for (unsigned kind = 0; kind < prices.size(); ++kind) {
     place.stages.clear();
     copy_if(where, std::back_inserter(place.stages),
             [&](int64_t stage) { return places.kindOf[stage] == kind; });
     if (!place.stages.empty())
-      noteIn(place, prices[kind].reshards);
+      noteIn(place, prices[kind].reshards.priced(*steps));
   }
 }
 
-void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
-  const GraphValue &value = graph.values[place.value];
-  std::optional<ReshardPath> path =
-      table.path(place.from, place.to, value.shape, value.elementBytes);
-  if (!path)
-    return;
-  place.path = *path;
+void PlanCost::noteIn(ReshardPlace place, const ReshardPath &path) {
+  place.path = path;
   std::map<size_t, StageList> stagesOfMade;
   for (int64_t stage : place.stages)
     stagesOfMade[stepsMade(place, stage)].push_back(stage);
   for (auto &[steps, where] : stagesOfMade) {
     place.stages = where;
-    place.path.assign(path->begin() + steps, path->end());
+    place.path.assign(path.begin() + steps, path.end());
     add(place);
   }
 }
@@ -106,9 +103,7 @@ void PlanCost::noteIn(ReshardPlace place, const ReshardTable &table) {
 static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
                        size_t index) {
   const ReshardStep &x = a.path[index], &y = b.path[index];
-  return x.kind == y.kind && x.subAxes == y.subAxes && x.dim == y.dim &&
-         x.concatDim == y.concatDim && x.reduce == y.reduce &&
-         x.after == y.after &&
+  return x == y && x.after == y.after &&
          (x.kind != ReshardKind::Halo || a.fill == b.fill);
 }
 
@@ -144,8 +139,7 @@ void PlanCost::add(ReshardPlace place) {
     stages[stage].communication += place.seconds;
     communication += place.seconds;
   }
-  if (any_of(place.path,
-             [](const ReshardStep &step) { return !isLocal(step.kind); }))
+  if (communicates(place.path))
     reshards.push_back(std::move(place));
 }
 
@@ -164,7 +158,7 @@ void PlanCost::addMessages() {
 }
 
 PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
-    : plan(plan), graph(graph), reads(reads),
+    : plan(plan), graph(graph), reads(reads), recorded(graph, plan),
       places(plan.cluster, plan.pipeline()),
       prices(pricesOf(places, plan.mesh, shared)), table(plan.mesh),
       stagesOf(autopar::stagesThatRun(graph, plan)),
@@ -187,13 +181,22 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
       }
     for (const auto &[position, value] : enumerate(op.operands))
       noteRead(value, unsigned(index),
-               wantedBy({unsigned(index), unsigned(position)}));
-    for (const auto &[side, value] : zip_equal(sides.results, op.results))
-      note({value, unsigned(index), true, side, shardingOf(value), {}, {}, 0},
-           stagesOf[index]);
+               wantedBy({unsigned(index), unsigned(position)}),
+               recorded.ofOperand(index, position));
+    for (const auto &[position, value] : enumerate(op.results))
+      note({value,
+            unsigned(index),
+            true,
+            sides.results[position],
+            shardingOf(value),
+            {},
+            {},
+            0},
+           recorded.ofResult(index, position), stagesOf[index]);
   }
-  for (unsigned value : graph.stepResults)
-    noteRead(value, std::nullopt, {endPartial(shardingOf(value)), {}});
+  for (const auto &[index, value] : enumerate(graph.stepResults))
+    noteRead(value, std::nullopt, {endPartial(shardingOf(value)), {}},
+             recorded.ofReturned(index));
   addMessages();
 }
 

@@ -83,6 +83,7 @@ public:
     for (unsigned subAxis : step.subAxes) {
       EXPECT_TRUE(isLocal(step.kind) || !mesh.subAxes()[subAxis].time);
     }
+    EXPECT_EQ(shardingAfter(step, at, step.after), step.after);
     switch (step.kind) {
     case ReshardKind::SliceBlock:
       expectUnused(step.subAxes);

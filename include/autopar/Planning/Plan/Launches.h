@@ -3,10 +3,7 @@
 #ifndef AUTOPAR_PLANNING_PLAN_LAUNCHES_H
 #define AUTOPAR_PLANNING_PLAN_LAUNCHES_H
 
-#include "autopar/Cost/Reshard.h"
-#include "autopar/Planning/Model/ModelGraph.h"
-#include "autopar/Planning/Model/Strategies.h"
-#include "autopar/Planning/Plan/Plan.h"
+#include "autopar/Planning/Plan/PlannedReshards.h"
 
 namespace autopar {
 
@@ -18,29 +15,19 @@ struct Launch {
   llvm::SmallVector<unsigned> ops;
 };
 
-/// The launches of a plan in order, and how the values between them are
-/// sharded.
+/// The launches of a plan in order.
 class LaunchList {
 public:
-  /// The assignments of the plan must be legal (verify). All arguments must
-  /// outlive the list.
-  LaunchList(const ModelGraph &graph, const Plan &plan, ReshardCache &reshards);
+  /// All arguments must outlive the list.
+  LaunchList(const ModelGraph &graph, const Plan &plan,
+             const PlannedReshards &reshards);
 
   llvm::ArrayRef<Launch> all() const { return launches; }
-  const OpShardings &shardings(unsigned op) const { return *sides[op]; }
-  /// Returns the sharding that the op that makes `value` gives it.
-  const Sharding &given(unsigned value) const {
-    const GraphValue &what = graph.values[value];
-    return sides[what.producer]->results[what.resultIndex];
-  }
   /// Returns whether @step computes `value`.
   bool isComputed(unsigned value) const {
     return graph.values[value].source == ValueSource::Op &&
            !graph.values[value].setup;
   }
-  /// Returns whether a change of sharding moves data. A slice does not: a
-  /// kernel makes it while it reads.
-  bool moves(unsigned value, const Sharding &from, const Sharding &to) const;
   /// Returns, per value, whether it has to be in memory, since another launch
   /// than its own reads it or it is a result.
   std::vector<bool> storedValues() const;
@@ -48,15 +35,20 @@ public:
 private:
   llvm::SmallVector<int64_t> stagesOf(const GraphStep &step) const;
   void form();
-  bool isCut(unsigned value, const Sharding &want) const;
+  bool isCut(unsigned op, unsigned operand) const;
 
   const ModelGraph &graph;
   const Plan &plan;
-  ReshardCache &reshards;
-  StrategyTable strategies;
-  std::vector<const OpShardings *> sides; // per op
+  const PlannedReshards &reshards;
   std::vector<Launch> launches;
 };
+
+/// Returns whether some steps of a reshard communicate. A reshard that only
+/// takes a slice is no work of its own if a kernel reads the value: the kernel
+/// makes the slice while it reads.
+inline bool movesData(const PlannedReshards::Steps &steps) {
+  return steps && communicates(*steps);
+}
 
 /// Returns whether an input is read in place and takes no memory of a device
 /// (Cost/HeldInputs.h).

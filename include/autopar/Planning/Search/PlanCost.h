@@ -4,7 +4,7 @@
 #define AUTOPAR_PLANNING_SEARCH_PLANCOST_H
 
 #include "autopar/Planning/Plan/Messages.h"
-#include "autopar/Planning/Plan/Plan.h"
+#include "autopar/Planning/Plan/PlannedReshards.h"
 #include "autopar/Planning/Search/StagePlaces.h"
 #include <map>
 #include <tuple>
@@ -88,9 +88,11 @@ private:
   bool isReadAlike(unsigned value, const WantedSharding &wanted,
                    unsigned op) const;
   void noteRead(unsigned value, std::optional<unsigned> op,
-                const WantedSharding &wanted);
-  void note(ReshardPlace place, llvm::ArrayRef<int64_t> where);
-  void noteIn(ReshardPlace place, const ReshardTable &table);
+                const WantedSharding &wanted,
+                const PlannedReshards::Steps &steps);
+  void note(ReshardPlace place, const PlannedReshards::Steps &steps,
+            llvm::ArrayRef<int64_t> where);
+  void noteIn(ReshardPlace place, const ReshardPath &path);
   size_t stepsMade(const ReshardPlace &place, int64_t stage);
   void add(ReshardPlace place);
   bool isAtSetup(const ReshardPlace &place) const {
@@ -101,6 +103,7 @@ private:
   const Plan &plan;
   const ModelGraph &graph;
   ReadCost reads;
+  PlannedReshards recorded;
   StagePlaces places;
   SharedWork shared;
   std::vector<PlacePrices> prices; // per kind of place

@@ -2,7 +2,6 @@
 
 #include "autopar/Planning/Plan/Launches.h"
 #include "Plans.h"
-#include "autopar/Cost/CommunicationModel.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -18,8 +17,7 @@ TEST(Launches, AreCutByStages) {
   graph.steps.erase(graph.steps.begin() + 1);
   for (auto [stages, launches] : {std::pair(1, 2u), {3, 3u}}) {
     Plan plan = replicatedPlan(graph, stages, stages);
-    ReshardCache reshards(
-        plan.mesh, CommunicationModel::reshardCost(plan.cluster, plan.mesh));
+    PlannedReshards reshards(graph, plan);
     LaunchList list(graph, plan, reshards);
     EXPECT_EQ(list.all().size(), launches) << stages;
     EXPECT_EQ(list.all().back().stage, stages - 1);
@@ -33,8 +31,7 @@ TEST(Launches, StoreWhatOthersRead) {
   graph.steps[0].root = 1;
   graph.steps.erase(graph.steps.begin() + 1);
   Plan plan = replicatedPlan(graph, 1);
-  ReshardCache reshards(
-      plan.mesh, CommunicationModel::reshardCost(plan.cluster, plan.mesh));
+  PlannedReshards reshards(graph, plan);
   LaunchList list(graph, plan, reshards);
   std::vector<bool> stored = list.storedValues();
   EXPECT_FALSE(stored[graph.ops[0].results[0]]);
