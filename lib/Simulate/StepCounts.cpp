@@ -1,4 +1,4 @@
-//===- StepCounts.cpp - What a step has: planned, and scheduled -----------===//
+//===- StepCounts.cpp - Counts of planned and scheduled steps -------------===//
 
 #include "autopar/Simulate/StepCounts.h"
 #include "CollectiveSteps.h"

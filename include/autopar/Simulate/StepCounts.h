@@ -1,4 +1,4 @@
-//===- StepCounts.h - What a step has: planned, and scheduled ---*- C++ -*-===//
+//===- StepCounts.h - Counts of planned and scheduled steps -----*- C++ -*-===//
 //
 // A plan predicts the collectives, messages, kernels and memory of its program.
 // The counts of both have one form, so that they can be compared
@@ -14,12 +14,12 @@
 
 namespace autopar {
 
-/// What a device of one stage launches in a micro-batch, and the bytes that it
-/// holds.
+/// The counts of a device of one stage: the kernels that it launches in a
+/// micro-batch, and the bytes that it holds.
 struct StageCounts {
   int64_t kernels = 0; // library calls among them
   StageMemory memory;
-  int64_t peakBytes = 0; // of the plan with what padding takes
+  int64_t peakBytes = 0; // in a plan with the bytes of padded operands
 };
 
 struct StepCounts {
