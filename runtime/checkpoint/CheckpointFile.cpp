@@ -20,7 +20,7 @@ namespace autopar::runtime {
 /// Disks take what begins and ends at such a byte without another copy.
 static constexpr int64_t sectorBytes = 4096;
 /// A piece is read once, in strips, and then written. A strip is hashed and
-/// tested for numbers that are not finite while it is in the core's cache.
+/// tested for numbers that are not finite in one pass.
 static constexpr int64_t pieceBytes = 8 << 20, stripBytes = 64 << 10;
 
 std::string FileImage::header() const {
@@ -65,11 +65,12 @@ Status FileImage::create(const std::vector<StateBlock> &blocks) {
 void FileImage::readPiece(int64_t begin, int64_t end) {
   for (Part &part : parts) {
     int64_t from = std::max(begin, part.begin), to = std::min(end, part.end);
-    for (int64_t count = 0; from < to; from += count) {
-      count = std::min(stripBytes, to - from);
-      part.hash.add(data() + from, size_t(count));
-      part.isFinite = part.isFinite &&
-                      !hasNotFinite(part.block.dtype, data() + from, count);
+    for (int64_t next = from; from < to; from = next) {
+      next = std::min(from + stripBytes, to);
+      if (addAndFindNotFinite(part.hash, part.block.dtype, data() + from,
+                              from - part.begin, next - part.begin,
+                              part.end - part.begin))
+        part.isFinite = false;
     }
   }
 }

@@ -32,34 +32,53 @@ static uint64_t mixLane(uint64_t lane, uint64_t word) {
 static constexpr size_t prefetchBytes = 2048;
 
 /// The lanes are in registers meanwhile.
-void ContentHash::addStripes(const unsigned char *at, size_t count) {
+template <typename Look>
+void ContentHash::addStripes(const unsigned char *at, size_t count,
+                             Look &&look) {
   uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
-  for (; count > 0; --count, at += 32) {
+  for (; count > 0; --count, at += stripeBytes) {
     __builtin_prefetch(at + prefetchBytes);
-    a = mixLane(a, load<uint64_t>(at));
-    b = mixLane(b, load<uint64_t>(at + 8));
-    c = mixLane(c, load<uint64_t>(at + 16));
-    d = mixLane(d, load<uint64_t>(at + 24));
+    auto take = [&](uint64_t lane, size_t offset) {
+      auto word = load<uint64_t>(at + offset);
+      look(word);
+      return mixLane(lane, word);
+    };
+    a = take(a, 0);
+    b = take(b, 8);
+    c = take(c, 16);
+    d = take(d, 24);
   }
   lanes[0] = a, lanes[1] = b, lanes[2] = c, lanes[3] = d;
 }
 
-void ContentHash::add(const void *data, size_t bytes) {
+template <typename Look>
+void ContentHash::addBytes(const void *data, size_t bytes, Look &&look) {
   const auto *at = static_cast<const unsigned char *>(data);
-  size_t held = total % 32;
+  size_t held = total % stripeBytes;
   total += bytes;
   if (held > 0) {
-    size_t taken = std::min(bytes, 32 - held);
+    size_t taken = std::min(bytes, stripeBytes - held);
     std::memcpy(rest + held, at, taken);
     at += taken;
     bytes -= taken;
-    if (held + taken < 32)
+    if (held + taken < stripeBytes)
       return;
-    addStripes(rest, 1);
+    addStripes(rest, 1, look);
   }
-  addStripes(at, bytes / 32);
-  if (bytes % 32 > 0)
-    std::memcpy(rest, at + bytes / 32 * 32, bytes % 32);
+  size_t stripes = bytes / stripeBytes, left = bytes % stripeBytes;
+  addStripes(at, stripes, look);
+  if (left > 0)
+    std::memcpy(rest, at + stripes * stripeBytes, left);
+}
+
+void ContentHash::add(const void *data, size_t bytes) {
+  addBytes(data, bytes, [](uint64_t) {});
+}
+
+void ContentHash::add(const void *data, size_t bytes, WordTest &test) {
+  WordTest inRegisters = test;
+  addBytes(data, bytes, [&](uint64_t word) { inRegisters.add(word); });
+  test.found = inRegisters.found;
 }
 
 uint64_t ContentHash::value() const {

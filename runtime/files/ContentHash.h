@@ -14,18 +14,35 @@
 
 namespace autopar::runtime {
 
+/// A test of words of 8 bytes that takes few operations: `found` collects the
+/// bits of (word & mask) + addend.
+struct WordTest {
+  uint64_t mask = 0, addend = 0;
+  uint64_t found = 0;
+
+  void add(uint64_t word) { found |= (word & mask) + addend; }
+};
+
 /// The hash of all bytes added, however they were cut into pieces.
 class ContentHash {
 public:
   void add(const void *data, size_t bytes);
+  /// Adds bytes and tests the words of each whole stripe in the same pass over
+  /// memory. Bytes wait for the rest of their stripe until it is added, too;
+  /// the test does not see the last size % stripeBytes bytes of what is hashed.
+  void add(const void *data, size_t bytes, WordTest &test);
+  static constexpr size_t stripeBytes = 32;
   uint64_t value() const;
 
 private:
-  void addStripes(const unsigned char *at, size_t count);
+  template <typename Look>
+  void addStripes(const unsigned char *at, size_t count, Look &&look);
+  template <typename Look>
+  void addBytes(const void *data, size_t bytes, Look &&look);
 
   uint64_t lanes[4] = {0x60ea27eeadc0b5d6u, 0xc2b2ae3d27d4eb4fu, 0,
                        0x61c8864e7a143579u};
-  unsigned char rest[32] = {}; // bytes that make no whole stripe yet
+  unsigned char rest[stripeBytes] = {}; // bytes that make no whole stripe yet
   uint64_t total = 0;
 };
 

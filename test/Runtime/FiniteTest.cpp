@@ -4,6 +4,7 @@
 
 #include "autopar/runtime.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -45,6 +46,31 @@ TEST(Finite, FindsNanAndPositiveInfinity) {
   expectFound<uint16_t>(APRT_BF16, 0x3f80, {0xff80, 0x7f7f, 0xff7f},
                         {0x7f80, 0x7f81, 0xffc0});
   expectFound<int64_t>(APRT_I64, 1, {-1, INT64_MAX}, {});
+}
+
+/// One number of a tensor is not finite; wherever it is and however the tensor
+/// is cut, it is found, and the hash is that of all bytes.
+TEST(Finite, IsFoundWhileHashing) {
+  std::vector<float> values(57, -std::numeric_limits<float>::infinity());
+  auto size = int64_t(values.size() * sizeof(float));
+  const auto *bytes = reinterpret_cast<const char *>(values.data());
+  for (size_t bad = 0; bad <= values.size(); ++bad)
+    for (int64_t part : {4, 20, 32, 60, 64, 100, 1000}) {
+      std::vector<float> kept = values;
+      if (bad < values.size())
+        values[bad] = std::nanf("");
+      ContentHash whole, parts;
+      whole.add(bytes, size_t(size));
+      bool isFound = false;
+      for (int64_t begin = 0, end = 0; begin < size; begin = end) {
+        end = std::min(begin + part, size);
+        isFound |= addAndFindNotFinite(parts, APRT_F32, bytes + begin, begin,
+                                       end, size);
+      }
+      EXPECT_EQ(isFound, bad < values.size()) << bad << " in parts of " << part;
+      EXPECT_EQ(parts.value(), whole.value());
+      std::copy(kept.begin(), kept.end(), values.begin());
+    }
 }
 
 } // namespace
