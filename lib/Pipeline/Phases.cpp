@@ -76,6 +76,7 @@ static void buildPlanPhase(OpPassManager &manager,
     search.trace = options.tracePlanning;
     search.from = options.fromPlan;
     search.entry = options.entry;
+    search.reserve = options.reserve;
     manager.addPass(createSearchPlan(search, options.planned, options.stored));
   } else {
     manager.addPass(

@@ -53,18 +53,24 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     if (failed(graph))
       return signalPassFailure();
     request->stored = stored && !stored->empty() ? stored : nullptr;
+    int64_t asked = request->memoryLimit;
+    if (reserve > 0)
+      request->memoryLimit = std::max<int64_t>(
+          1, (asked ? asked : request->cluster.memoryBytes()) - reserve);
     std::vector<SearchTrial> tried;
     std::string refusal;
     llvm::Expected<Plan> plan = search(*graph, *request, tried, refusal);
     if (!plan)
       return fail(plan.takeError());
     plan->request = requestOfPlan(*request);
+    padOperands(*graph, *plan); // within the memory that is left
+    request->memoryLimit = asked;
+    plan->request = requestOfPlan(*request);
     if (int64_t all = request->cluster.deviceCount();
         plan->cluster.deviceCount() < all)
       plan->request[kAllDevices] = all;
     if (request->from)
       takeBound(*plan, request->from->plan);
-    padOperands(*graph, *plan);
     std::string kept = describeKept(*request, *graph, *plan);
     writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())

@@ -1,12 +1,12 @@
-//===- StepCounts.cpp - Counts of planned and scheduled steps -------------===//
+//===- StepCounts.cpp - Counts of a scheduled step ------------------------===//
 
 #include "autopar/Simulate/StepCounts.h"
 #include "CollectiveSteps.h"
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/FunctionAttributes.h"
-#include "autopar/Planning/Plan/StageWork.h"
 #include "autopar/Planning/PlannedModule.h"
+#include "autopar/Planning/Search/StagePlaces.h"
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,42 +15,24 @@ using namespace mlir;
 
 namespace autopar {
 
-//===----------------------------------------------------------------------===//
-// Planned
-//===----------------------------------------------------------------------===//
-
-StepCounts plannedCounts(const ModelGraph &graph, const Plan &plan) {
-  StepCounts counts;
-  counts.collectives = plan.collectives;
-  for (auto [work, memory, peak] :
-       llvm::zip_equal(workOfStages(graph, plan), memoryOfStages(graph, plan),
-                       plan.predictedStageMemoryBytes)) {
-    int64_t kernels = llvm::count_if(work.work.items, [](const WorkItem &item) {
-      return item.kind == WorkKind::Compute;
-    });
-    counts.stages.push_back({kernels, memory, peak});
-  }
-  return counts;
-}
-
-//===----------------------------------------------------------------------===//
-// Scheduled
-//===----------------------------------------------------------------------===//
-
 namespace {
 
 /// Counts what the functions of a scheduled module have.
 class ScheduleCounter {
 public:
   ScheduleCounter(ModuleOp module, const PlannedModule &planned)
-      : module(module), planned(planned), table(targetTable(module)) {
+      : module(module), planned(planned), table(targetTable(module)),
+        places(planned.cluster, planned.pipeline),
+        links(planned.cluster, planned.mesh) {
     counts.stages.resize(planned.pipeline.stages);
+    for (const Cluster &place : places.kinds)
+      prices.emplace_back(place, planned.mesh);
   }
   FailureOr<StepCounts> run();
 
 private:
-  LogicalResult countOp(Operation &op, StageCounts &stage, bool inStep);
-  LogicalResult countCollective(Operation &op, bool inStep);
+  LogicalResult countOp(Operation &op, int64_t number, bool inStep);
+  LogicalResult countCollective(Operation &op, int64_t number, bool inStep);
   void count(PlannedCollective what);
   void countMessage(Value value, StageCounts &stage);
   void countWeights(func::FuncOp step, StageCounts &stage);
@@ -59,6 +41,9 @@ private:
   ModuleOp module;
   const PlannedModule &planned;
   const TargetTable &table;
+  StagePlaces places;
+  CommunicationModel links;               // between stages
+  std::vector<CommunicationModel> prices; // of collectives, per kind of place
   StepCounts counts;
   /// The largest message per communicator. A program has the same ones in all
   /// stages.
@@ -67,14 +52,18 @@ private:
 
 } // namespace
 
+/// Counts one collective in each micro-batch; `what` has the seconds of one.
 void ScheduleCounter::count(PlannedCollective what) {
+  double once = std::exchange(what.seconds, 0);
   auto known = llvm::find(counts.collectives, what);
   if (known == counts.collectives.end())
     known = counts.collectives.insert(known, std::move(what));
   known->count += planned.mesh.timeCount();
+  known->seconds += once * double(planned.mesh.timeCount());
 }
 
-LogicalResult ScheduleCounter::countCollective(Operation &op, bool inStep) {
+LogicalResult ScheduleCounter::countCollective(Operation &op, int64_t number,
+                                               bool inStep) {
   FailureOr<ReshardStep> step = stepOfCollective(op, planned.mesh);
   if (failed(step))
     return failure();
@@ -83,6 +72,7 @@ LogicalResult ScheduleCounter::countCollective(Operation &op, bool inStep) {
     what.kind = stringifyReshardKind(step->kind).str();
     what.subAxes = step->subAxes;
     what.bytes = step->bytes;
+    what.seconds = prices[places.kindOf[number]].seconds(*step);
     count(std::move(what));
   }
   int64_t &most = messages[std::vector<unsigned>(step->subAxes.begin(),
@@ -99,16 +89,18 @@ void ScheduleCounter::countMessage(Value value, StageCounts &stage) {
         bytesOf(value.getType()), shared_memory::kChannelSlots);
 }
 
-LogicalResult ScheduleCounter::countOp(Operation &op, StageCounts &stage,
+LogicalResult ScheduleCounter::countOp(Operation &op, int64_t number,
                                        bool inStep) {
+  StageCounts &stage = counts.stages[number];
   if (isPlannedCollective(op))
-    return countCollective(op, inStep);
+    return countCollective(op, number, inStep);
   if (isa<KernelOp>(op)) {
     stage.kernels += inStep;
   } else if (auto send = dyn_cast<SendOp>(op)) {
     PlannedCollective what;
     what.kind = "send";
     what.bytes = bytesOf(send.getInput().getType());
+    what.seconds = links.sendSeconds(what.bytes, number, send.getToStage());
     count(std::move(what));
     countMessage(send.getInput(), stage);
   } else if (auto recv = dyn_cast<RecvOp>(op)) {
@@ -160,7 +152,7 @@ FailureOr<StepCounts> ScheduleCounter::run() {
     StageCounts &stage = counts.stages[number];
     bool inStep = isStep(func);
     for (Operation &op : func.getBody().front())
-      if (failed(countOp(op, stage, inStep)))
+      if (failed(countOp(op, number, inStep)))
         return failure();
     if (!inStep)
       continue;
@@ -169,11 +161,9 @@ FailureOr<StepCounts> ScheduleCounter::run() {
             func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes))
       stage.memory.arena = arena.getInt();
   }
-  for (StageCounts &stage : counts.stages) {
-    if (table.communication.sharesMemory)
+  if (table.communication.sharesMemory)
+    for (StageCounts &stage : counts.stages)
       stage.memory.addStaging(messages, planned.mesh);
-    stage.peakBytes = stage.memory.peak();
-  }
   return std::move(counts);
 }
 
@@ -185,30 +175,27 @@ FailureOr<StepCounts> scheduledCounts(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
-// JSON
+// Recorded
 //===----------------------------------------------------------------------===//
 
-llvm::json::Object toJSON(const StepCounts &counts, const Mesh &mesh) {
-  llvm::json::Array collectives, stages;
-  for (const PlannedCollective &item : counts.collectives) {
-    llvm::json::Array axes;
-    for (std::string &name : mesh.spell(item.subAxes))
-      axes.push_back(std::move(name));
-    collectives.push_back(llvm::json::Object{{"kind", item.kind},
-                                             {"axes", std::move(axes)},
-                                             {"bytes", item.bytes},
-                                             {"count", item.count}});
-  }
-  for (const StageCounts &stage : counts.stages)
-    stages.push_back(
-        llvm::json::Object{{"kernels", stage.kernels},
-                           {"weight_bytes", stage.memory.weights},
-                           {"loading_bytes", stage.memory.loading},
-                           {"arena_bytes", stage.memory.arena},
-                           {"communication_bytes", stage.memory.communication},
-                           {"peak_bytes", stage.peakBytes}});
-  return llvm::json::Object{{"collectives", std::move(collectives)},
-                            {"stages", std::move(stages)}};
+/// A collective that the search has priced keeps its seconds: the sums of both
+/// may differ in the last digit.
+void recordProgram(StepCounts counts, Plan &plan) {
+  for (PlannedCollective &item : counts.collectives)
+    if (auto known = llvm::find(plan.collectives, item);
+        known != plan.collectives.end() && known->count == item.count)
+      item.seconds = known->seconds;
+  llvm::stable_sort(counts.collectives, [&](const PlannedCollective &a,
+                                            const PlannedCollective &b) {
+    return llvm::find(plan.collectives, a) < llvm::find(plan.collectives, b);
+  });
+  plan.collectives = std::move(counts.collectives);
+  plan.program = std::move(counts.stages);
+  plan.predictedStageMemoryBytes.clear();
+  for (const StageCounts &stage : plan.program)
+    plan.predictedStageMemoryBytes.push_back(stage.memory.peak());
+  plan.predictedPeakMemoryBytes =
+      *llvm::max_element(plan.predictedStageMemoryBytes);
 }
 
 } // namespace autopar

@@ -1,11 +1,11 @@
-"""Compares what plans predict of their programs with what the scheduled programs have.
+"""Compares what plan files say of their programs with what the scheduled programs have.
 
     python test/Execution/compare_scheduled.py [--random N] [--strategies auto,data] [--ranks 2,3,4] [--targets cpu,gpu]
         [--only TEXT] [--seconds S] [--jobs N] [--all] [--require-equal]
 
 A case is a model of the shared folder (small ones, full-size graphs, training steps) or a random one, a number of ranks, a target
-and a strategy; random models are each planned in one way that is drawn for them, of those that they can follow. `autopar plan` plans it, and `autopar simulate --json`
-compiles it as far as the schedule and tells both sides. They are compared by
+and a strategy; random models are each planned in one way that is drawn for them, of those that they can follow. `autopar plan` writes its plan file, and
+`autopar simulate --json` compiles that as far as the schedule and counts the program. Both are compared by
 
     collectives   kind, axes, bytes of one, and how many a step has
     messages      bytes of one, and how many a step has
@@ -47,8 +47,8 @@ from shared_models import GRAPHS, SHARED, SMALL, absence_of  # noqa: E402
 TRAINED = os.path.join(SHARED, "training")
 GPU = "a100-80gb"
 STAGE_QUANTITIES = {"kernels": "kernels", "weights": "weight_bytes", "loading": "loading_bytes", "arena": "arena_bytes",
-                    "buffers": "communication_bytes", "peak": "peak_bytes"}
-QUANTITIES = ["collectives", "messages", *STAGE_QUANTITIES]
+                    "buffers": "communication_bytes"}
+QUANTITIES = ["collectives", "messages", *STAGE_QUANTITIES, "peak"]
 SHOWN = 3  # collectives and messages of a case, of each side
 
 
@@ -102,19 +102,26 @@ def model_of(case, stem):
 
 
 def sides_of(case, stem, seconds):
-    """What the plan of a case predicts, and what its program has."""
+    """What the plan file of a case says, and what its program has."""
     path, options, again = model_of(case, stem)
     tool = find_tool()
     said([tool, "plan", path, *case.devices(), "--strategy", case.strategy, *options, "--json", stem + ".plan.json"], seconds)
     said([tool, "simulate", stem + ".plan.json", "--model", path, *again, "--json", stem + ".json"], seconds)
+    with open(stem + ".plan.json") as file:
+        plan = json.load(file)
     with open(stem + ".json") as file:
-        told = json.load(file)
-    return told["predicted"], told["program"]
+        program = json.load(file)["program"]
+    return {"collectives": plan["collectives"], "stages": plan["program"], "peaks": plan["predicted_stage_memory_bytes"]}, \
+        {**program, "peaks": list(map(peak_of, program["stages"]))}
+
+
+def peak_of(stage):
+    return max(stage["loading_bytes"], stage["weight_bytes"] + stage["arena_bytes"]) + stage["communication_bytes"]
 
 
 def communication(side, messages):
     """How often a step has each collective, or each message, as text."""
-    return Counter({f"{item['kind']} {','.join(item['axes'])} {item['bytes']}": item["count"]
+    return Counter({f"{item['kind']} {','.join(item['axis'])} {item['bytes']}": item["count"]
                     for item in side["collectives"] if (item["kind"] == "send") == messages})
 
 
@@ -136,6 +143,8 @@ def differences(planned, scheduled):
         left, right = ([stage[key] for stage in side["stages"]] for side in (planned, scheduled))
         if left != right:
             found[name] = f"{' '.join(map(str, left))} planned, {' '.join(map(str, right))} scheduled"
+    if planned["peaks"] != scheduled["peaks"]:
+        found["peak"] = f"{planned['peaks']} planned, {scheduled['peaks']} scheduled"
     return found
 
 

@@ -1,6 +1,7 @@
 //===- SimulateCommand.cpp - autopar simulate -----------------------------===//
 
 #include "Commands.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Simulate/ReadSchedule.h"
 #include "autopar/Simulate/StepCounts.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,7 +35,8 @@ CommandLine commandLine(SimulateOptions &options) {
            options.trace));
   line.options.push_back(text("json", "FILE",
                               "write the step and each stage's seconds, and "
-                              "what plan and program have, as JSON",
+                              "the program's collectives,\n"
+                              "kernels and memory, as JSON",
                               options.json));
   return line;
 }
@@ -54,9 +56,9 @@ Error writeOutputs(const SimulateOptions &options,
     return createStringError("the schedule cannot be counted");
   json::Object object = toJSON(program, timeline);
   object["predicted_step_seconds"] = plan.predictedStepSeconds;
-  object["predicted"] =
-      toJSON(plannedCounts(compilation.graph(), plan), plan.mesh);
-  object["program"] = toJSON(*scheduled, plan.mesh);
+  object["program"] = json::Object{
+      {"collectives", collectivesToJSON(scheduled->collectives, plan.mesh)},
+      {"stages", countsToJSON(scheduled->stages)}};
   return writeFile(options.json,
                    formatv("{0:2}\n", json::Value(std::move(object))).str());
 }

@@ -86,8 +86,7 @@ void takeBound(Plan &plan, const Plan &old) {
   json::Value was = toJSON(old), is = toJSON(plan);
   for (StringRef key :
        {"model_hash", "structure_hash", "precision", "cluster", "strategy",
-        "request", "objective", "mesh", "micro_batches",
-        "predicted_peak_memory_bytes", "tensors", "ops"})
+        "request", "objective", "mesh", "micro_batches", "tensors", "ops"})
     if (const json::Value *a = was.getAsObject()->get(key),
         *b = is.getAsObject()->get(key);
         a && b ? *a != *b : a != b)

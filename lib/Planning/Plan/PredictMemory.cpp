@@ -3,32 +3,11 @@
 #include "autopar/Planning/Plan/PredictMemory.h"
 #include "autopar/Planning/Model/Strategies.h"
 #include "autopar/Planning/Plan/StageWork.h"
-#include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace autopar {
-
-void StageMemory::setWeights(int64_t plain, std::vector<int64_t> packed,
-                             bool copiesToPack) {
-  llvm::sort(packed, std::greater<int64_t>());
-  weights = loading = 0;
-  for (int64_t size : packed) {
-    weights += size;
-    if (copiesToPack)
-      loading = std::max(loading, weights + size);
-  }
-  weights += plain;
-  loading = std::max(loading, weights);
-}
-
-void StageMemory::addStaging(
-    const std::map<std::vector<unsigned>, int64_t> &messages,
-    const Mesh &mesh) {
-  for (const auto &[subAxes, bytes] : messages)
-    communication += shared_memory::groupBytes(bytes, mesh.product(subAxes));
-}
 
 static void addWeights(const StageWork &stage, const ModelGraph &graph,
                        const Plan &plan, StageMemory &memory) {
@@ -46,8 +25,9 @@ static void addWeights(const StageWork &stage, const ModelGraph &graph,
   memory.setWeights(plain, std::move(packed), graph.table->copiesToPack);
 }
 
-std::vector<StageMemory> memoryOfStages(const ModelGraph &graph,
-                                        const Plan &plan) {
+/// Returns the bytes of a device of each stage, without those of padding.
+static std::vector<StageMemory> memoryOfStages(const ModelGraph &graph,
+                                               const Plan &plan) {
   std::vector<StageMemory> stages;
   for (const StageWork &stage : workOfStages(graph, plan)) {
     StageMemory &memory = stages.emplace_back();

@@ -309,6 +309,7 @@ static constexpr StringRef kKeys[] = {"format",
                                       "lower_bound_seconds",
                                       "gap",
                                       "collectives",
+                                      "program",
                                       "tensors",
                                       "ops"};
 

@@ -53,15 +53,31 @@ static json::Array meshToJSON(const Mesh &mesh) {
   return axes;
 }
 
-static json::Object summary(const Plan &plan) {
+json::Array collectivesToJSON(ArrayRef<PlannedCollective> list,
+                              const Mesh &mesh) {
   json::Array collectives;
-  for (const PlannedCollective &c : plan.collectives)
-    collectives.push_back(
-        json::Object{{"kind", c.kind},
-                     {"axis", axesToJSON(c.subAxes, plan.mesh)},
-                     {"bytes", c.bytes},
-                     {"count", c.count},
-                     {"seconds", c.seconds}});
+  for (const PlannedCollective &c : list)
+    collectives.push_back(json::Object{{"kind", c.kind},
+                                       {"axis", axesToJSON(c.subAxes, mesh)},
+                                       {"bytes", c.bytes},
+                                       {"count", c.count},
+                                       {"seconds", c.seconds}});
+  return collectives;
+}
+
+json::Array countsToJSON(ArrayRef<StageCounts> stages) {
+  json::Array counts;
+  for (const StageCounts &stage : stages)
+    counts.push_back(
+        json::Object{{"kernels", stage.kernels},
+                     {"weight_bytes", stage.memory.weights},
+                     {"loading_bytes", stage.memory.loading},
+                     {"arena_bytes", stage.memory.arena},
+                     {"communication_bytes", stage.memory.communication}});
+  return counts;
+}
+
+static json::Object summary(const Plan &plan) {
   json::Object object{
       {"format", kPlanFormat},
       {"model", plan.model},
@@ -78,7 +94,9 @@ static json::Object summary(const Plan &plan) {
        json::Array(plan.predictedStageMemoryBytes)},
       {"lower_bound_seconds", plan.lowerBoundSeconds},
       {"gap", plan.gap},
-      {"collectives", std::move(collectives)}};
+      {"collectives", collectivesToJSON(plan.collectives, plan.mesh)}};
+  if (!plan.program.empty())
+    object["program"] = countsToJSON(plan.program);
   if (plan.structureHash != 0)
     object["structure_hash"] =
         utohexstr(plan.structureHash, /*LowerCase=*/true, 16);

@@ -11,6 +11,7 @@
 #include "autopar/Cluster/Cluster.h"
 #include "autopar/Interfaces/Sharding.h"
 #include "autopar/Planning/Model/ModelGraph.h"
+#include "autopar/Planning/Plan/StageCounts.h"
 #include "llvm/Support/JSON.h"
 
 namespace autopar {
@@ -104,9 +105,14 @@ struct Plan {
   int64_t stages = 1;
   int64_t microBatches = 1;
   Objective objective = Objective::Latency;
-  double predictedStepSeconds = 0;      // in the sense of the objective
-  int64_t predictedPeakMemoryBytes = 0; // of a device of the fullest stage
-  std::vector<int64_t> predictedStageMemoryBytes; // of a device of each stage
+  double predictedStepSeconds = 0; // in the sense of the objective
+  /// The bytes of a device of the fullest stage and of each stage: estimates of
+  /// the search, and then those of the program (`program`).
+  int64_t predictedPeakMemoryBytes = 0;
+  std::vector<int64_t> predictedStageMemoryBytes;
+  /// The kernels and the memory of each stage of the plan's program; empty
+  /// until the program was scheduled.
+  std::vector<StageCounts> program;
   double lowerBoundSeconds = 0;
   double gap = 0;
   /// Ops and values are in the order of the graph.

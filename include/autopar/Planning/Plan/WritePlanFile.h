@@ -11,6 +11,10 @@ namespace autopar {
 inline constexpr int64_t kPlanFormat = 2;
 
 llvm::json::Value toJSON(const Plan &plan);
+/// Return the values of the keys `collectives` and `program` of a plan file.
+llvm::json::Array collectivesToJSON(llvm::ArrayRef<PlannedCollective> list,
+                                    const Mesh &mesh);
+llvm::json::Array countsToJSON(llvm::ArrayRef<StageCounts> stages);
 /// Returns the plan without `tensors` and `ops`, as a planned module carries
 /// it.
 llvm::json::Value summaryToJSON(const Plan &plan);
