@@ -13,6 +13,9 @@
 #include "autopar/Lowering/ProgramHashes.h"
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/RequestAttribute.h"
+#include "autopar/Planning/WarnOfBlocks.h"
+#include "autopar/Report/PlanText.h"
+#include "autopar/Report/RemarkOnPlan.h"
 #include "autopar/Support/Json.h"
 #include "autopar/Support/MemoryFailure.h"
 #include "autopar/Support/Output.h"
@@ -136,7 +139,6 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
   options.planFile = request.planFile;
   options.fromPlan = request.fromPlan;
   options.entry = request.planName;
-  options.reserve = reserve;
   options.tracePlanning = request.tracePlanning;
   options.planned = &planned;
   options.stored = request.stored.get();
@@ -167,14 +169,7 @@ LogicalResult Compilation::runPasses(Phase phase, ExecutableParts *to) {
     return failure();
   }
   report(phase);
-  return success();
-}
-
-/// Runs the passes of a phase and writes the IR if that was asked for.
-LogicalResult Compilation::runPhase(Phase phase, ExecutableParts *to) {
-  if (failed(runPasses(phase, to)))
-    return failure();
-  if (phase == Phase::Executable)
+  if (ends)
     return success();
   if (llvm::Error error = dump(phase))
     return fail(std::move(error));
@@ -315,11 +310,11 @@ LogicalResult Compilation::importModel() {
     return failure();
   }
   describeRequest();
-  return runPhase(Phase::Import);
+  return runPasses(Phase::Import);
 }
 
 LogicalResult Compilation::deriveStep() {
-  if (failed(runPhase(Phase::Training)))
+  if (failed(runPasses(Phase::Training)))
     return failure();
   if (recipe && request.trained) {
     *request.trained = trainedStatesOf(*ir);
@@ -332,6 +327,30 @@ LogicalResult Compilation::deriveStep() {
              *file, trainedNames(ir->lookupSymbol<func::FuncOp>("step")),
              request.import.trained->parameters.empty()))
       llvm::errs() << "autopar: warning: " << printable(text) << "\n";
+  return success();
+}
+
+LogicalResult Compilation::makePlan() {
+  if (failed(runPasses(Phase::Plan)))
+    return failure();
+  if (targetName(*ir) == kTargetCpu && !request.cudaSource.empty())
+    return fail(llvm::createStringError(
+        "--emit cuda-source: that is of GPU programs; add --target cuda"));
+  warnOfBlocks(*ir, planned.graph);
+  if (request.remarks)
+    remarkOnPlan(*ir, planned.graph, planned.plan);
+  table = planned.kept + describeTraining(*ir) +
+          describe(planned.plan, planned.graph);
+  if (request.stored) {
+    if (evaluatesTrained())
+      if (llvm::Error error =
+              request.stored->checkStates(planned.plan, planned.graph))
+        return fail(std::move(error));
+    table =
+        request.stored->describe(planned.plan, planned.graph, planned.refusal) +
+        table;
+    request.stored->add(request.entry, planned.plan, planned.graph);
+  }
   return success();
 }
 
@@ -368,7 +387,7 @@ LogicalResult Compilation::runPlanned(Phase last, ExecutableParts *to) {
     return fail(std::move(error));
   for (Phase phase :
        {Phase::Partition, Phase::Schedule, Phase::Lower, Phase::Executable})
-    if (last >= phase && failed(runPhase(phase, to)))
+    if (last >= phase && failed(runPasses(phase, to)))
       return failure();
   progress.reset(); // what is printed next has the screen for itself
   return success();

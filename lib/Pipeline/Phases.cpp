@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "autopar/Pipeline/Phases.h"
+#include "CountProgram.h"
 #include "autopar/Dialect/Canonicalizer.h"
 #include "autopar/Frontend/Passes.h"
 #include "autopar/Lowering/Passes.h"
@@ -76,11 +77,11 @@ static void buildPlanPhase(OpPassManager &manager,
     search.trace = options.tracePlanning;
     search.from = options.fromPlan;
     search.entry = options.entry;
-    search.reserve = options.reserve;
-    manager.addPass(createSearchPlan(search, options.planned, options.stored));
+    manager.addPass(createSearchPlan(search, options.planned, options.stored,
+                                     countProgram));
   } else {
-    manager.addPass(
-        createApplyPlan({options.planFile, options.entry}, options.planned));
+    manager.addPass(createApplyPlan({options.planFile, options.entry},
+                                    options.planned, countProgram));
   }
   manager.addPass(createVerifyPlan());
 }

@@ -1,6 +1,7 @@
 //===- ApplyPlan.cpp - The pass that takes a plan from a file -------------===//
 
 #include "AssignTarget.h"
+#include "CountedPlan.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Constraints/CheckConstraints.h"
 #include "autopar/Planning/Passes.h"
@@ -23,8 +24,9 @@ namespace {
 
 struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
   using ApplyPlanBase::ApplyPlanBase;
-  ApplyPlan(ApplyPlanOptions options, PlannedModel *planned)
-      : ApplyPlanBase(std::move(options)), planned(planned) {}
+  ApplyPlan(ApplyPlanOptions options, PlannedModel *planned, CountProgram count)
+      : ApplyPlanBase(std::move(options)), planned(planned),
+        count(std::move(count)) {}
 
   void runOnOperation() override {
     llvm::Expected<Plan> plan = readPlanFile(file, entry);
@@ -41,6 +43,15 @@ struct ApplyPlan : impl::ApplyPlanBase<ApplyPlan> {
     predictMemory(*graph, *plan); // the file may have been edited
     padOperands(*graph, *plan);
     writePlan(getOperation(), *graph, *plan);
+    FailureOr<Excess> excess =
+        countPlanned(getOperation(), *plan, count,
+                     [&](OpPassManager &manager, Operation *op) {
+                       return runPipeline(manager, op);
+                     });
+    if (failed(excess))
+      return signalPassFailure();
+    if (excess->bytes > 0)
+      emitWarning(getOperation().getLoc()) << excess->text;
     if (planned)
       *planned = {std::move(*plan), std::move(*graph), {}, {}, {}};
   }
@@ -74,13 +85,16 @@ private:
   }
 
   PlannedModel *planned = nullptr;
+  CountProgram count;
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createApplyPlan(ApplyPlanOptions options,
-                                      PlannedModel *planned) {
-  return std::make_unique<ApplyPlan>(std::move(options), planned);
+                                      PlannedModel *planned,
+                                      CountProgram count) {
+  return std::make_unique<ApplyPlan>(std::move(options), planned,
+                                     std::move(count));
 }
 
 } // namespace autopar

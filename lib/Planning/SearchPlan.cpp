@@ -1,6 +1,7 @@
 //===- SearchPlan.cpp - The pass that plans -------------------------------===//
 
 #include "AssignTarget.h"
+#include "CountedPlan.h"
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/Constraints/KeepDecisions.h"
 #include "autopar/Planning/Constraints/KeptText.h"
@@ -12,6 +13,8 @@
 #include "autopar/Planning/ReadModel.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WritePlan.h"
+#include "autopar/Support/Text.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -25,13 +28,16 @@ namespace {
 struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   explicit SearchPlan(SearchPlanOptions options = {},
                       PlannedModel *planned = nullptr,
-                      const StoredTensors *stored = nullptr)
-      : SearchPlanBase(std::move(options)), planned(planned), stored(stored) {
+                      const StoredTensors *stored = nullptr,
+                      CountProgram count = nullptr)
+      : SearchPlanBase(std::move(options)), planned(planned), stored(stored),
+        count(std::move(count)) {
     addRequestOptions();
   }
   /// Makes options of its own; Pass::clone copies their values.
   SearchPlan(const SearchPlan &other)
-      : SearchPlanBase(other), planned(other.planned), stored(other.stored) {
+      : SearchPlanBase(other), planned(other.planned), stored(other.stored),
+        count(other.count) {
     addRequestOptions();
   }
 
@@ -52,27 +58,14 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
     FailureOr<ModelGraph> graph = readModel(getOperation());
     if (failed(graph))
       return signalPassFailure();
-    request->stored = stored && !stored->empty() ? stored : nullptr;
-    int64_t asked = request->memoryLimit;
-    if (reserve > 0)
-      request->memoryLimit = std::max<int64_t>(
-          1, (asked ? asked : request->cluster.memoryBytes()) - reserve);
     std::vector<SearchTrial> tried;
     std::string refusal;
-    llvm::Expected<Plan> plan = search(*graph, *request, tried, refusal);
+    llvm::Expected<Plan> plan = planWhatFits(*graph, *request, tried, refusal);
     if (!plan)
       return fail(plan.takeError());
-    plan->request = requestOfPlan(*request);
-    padOperands(*graph, *plan); // within the memory that is left
-    request->memoryLimit = asked;
-    plan->request = requestOfPlan(*request);
-    if (int64_t all = request->cluster.deviceCount();
-        plan->cluster.deviceCount() < all)
-      plan->request[kAllDevices] = all;
-    if (request->from)
-      takeBound(*plan, request->from->plan);
+    if (failed(counted))
+      return signalPassFailure();
     std::string kept = describeKept(*request, *graph, *plan);
-    writePlan(getOperation(), *graph, *plan);
     if (!saveTo.empty())
       if (llvm::Error error = writePlanFile(EntryPlan{"", *plan}, saveTo))
         return fail(std::move(error));
@@ -82,6 +75,58 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
   }
 
 private:
+  /// Searches a plan, writes it, and counts its program. The search estimates
+  /// memory. If the program exceeds the limit after all, the search starts anew
+  /// and leaves the excess free, besides what it left free before. A search
+  /// bounds all plans that it could take, so the least of all bounds holds.
+  llvm::Expected<Plan> planWhatFits(const ModelGraph &graph,
+                                    PlanRequest &request,
+                                    std::vector<SearchTrial> &tried,
+                                    std::string &refusal) {
+    double bound = std::numeric_limits<double>::infinity();
+    for (;;) {
+      request.stored = stored && !stored->empty() ? stored : nullptr;
+      tried.clear();
+      llvm::Expected<Plan> plan = search(graph, request, tried, refusal);
+      if (!plan)
+        return plan;
+      complete(graph, request, *plan);
+      bound = std::min(bound, plan->lowerBoundSeconds);
+      if (request.reservedBytes > 0 && plan->predictedStepSeconds > 0) {
+        plan->lowerBoundSeconds = bound;
+        plan->gap = 1 - bound / plan->predictedStepSeconds;
+      }
+      writePlan(getOperation(), graph, *plan);
+      counted = countPlanned(getOperation(), *plan, count,
+                             [&](OpPassManager &manager, Operation *op) {
+                               return runPipeline(manager, op);
+                             });
+      for (SearchTrial &trial : tried)
+        if (trial.best)
+          trial.peakMemoryBytes = plan->predictedPeakMemoryBytes;
+      if (failed(counted) || counted->bytes == 0)
+        return plan;
+      request.reservedBytes += counted->bytes;
+      emitWarning(getOperation().getLoc())
+          << counted->text << ": the search starts anew and leaves "
+          << bytesText(double(request.reservedBytes)) << " of the limit free";
+    }
+  }
+
+  /// Adds to a plan what follows from its decisions and from the request.
+  void complete(const ModelGraph &graph, const PlanRequest &request,
+                Plan &plan) const {
+    plan.request = requestOfPlan(request);
+    if (request.reservedBytes > 0)
+      plan.request[kReservedBytes] = request.reservedBytes;
+    if (int64_t all = request.cluster.deviceCount();
+        plan.cluster.deviceCount() < all)
+      plan.request[kAllDevices] = all;
+    if (request.from)
+      takeBound(plan, request.from->plan);
+    padOperands(graph, plan);
+  }
+
   /// Returns a plan that stores all tensors as entries before it do. If there
   /// is none, returns a plan that is free to store them otherwise.
   llvm::Expected<Plan> search(const ModelGraph &graph, PlanRequest &request,
@@ -157,14 +202,18 @@ private:
   std::vector<std::unique_ptr<Option<std::string>>> asked;
   PlannedModel *planned = nullptr;
   const StoredTensors *stored = nullptr;
+  CountProgram count;
+  FailureOr<Excess> counted = Excess(); // of the newest plan
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createSearchPlan(SearchPlanOptions options,
                                        PlannedModel *planned,
-                                       const StoredTensors *stored) {
-  return std::make_unique<SearchPlan>(std::move(options), planned, stored);
+                                       const StoredTensors *stored,
+                                       CountProgram count) {
+  return std::make_unique<SearchPlan>(std::move(options), planned, stored,
+                                      std::move(count));
 }
 
 } // namespace autopar

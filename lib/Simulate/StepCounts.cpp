@@ -10,6 +10,7 @@
 #include "autopar/Schedule/PersistentBuffers.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -178,12 +179,14 @@ FailureOr<StepCounts> scheduledCounts(ModuleOp module) {
 // Recorded
 //===----------------------------------------------------------------------===//
 
-/// A collective that the search has priced keeps its seconds: the sums of both
-/// may differ in the last digit.
+/// A collective keeps the seconds that the plan has if they are the same up to
+/// the order of the sum.
 void recordProgram(StepCounts counts, Plan &plan) {
+  constexpr double kEqual = 1e-9;
   for (PlannedCollective &item : counts.collectives)
     if (auto known = llvm::find(plan.collectives, item);
-        known != plan.collectives.end() && known->count == item.count)
+        known != plan.collectives.end() &&
+        std::abs(known->seconds - item.seconds) <= kEqual * item.seconds)
       item.seconds = known->seconds;
   llvm::stable_sort(counts.collectives, [&](const PlannedCollective &a,
                                             const PlannedCollective &b) {

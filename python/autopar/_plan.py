@@ -30,7 +30,7 @@ class Plan:
 
     @property
     def memory_bytes(self) -> int:
-        """Predicted bytes of the fullest device."""
+        """Bytes of the fullest device, counted in the plan's program."""
         return self.data["predicted_peak_memory_bytes"]
 
     @property

@@ -90,7 +90,8 @@ bool hasNotFinite(int64_t dtype, const void *data, int64_t bytes) {
   return false;
 }
 
-/// The test lags behind the hash by the bytes that wait for their stripe.
+/// The test has not seen the bytes that wait in `hash` for their stripe. Those
+/// of the call before begin at `data - waited`.
 bool addAndFindNotFinite(ContentHash &hash, int64_t dtype, const char *data,
                          int64_t begin, int64_t end, int64_t size) {
   constexpr auto stripe = int64_t(ContentHash::stripeBytes);

@@ -28,8 +28,8 @@ class ContentHash {
 public:
   void add(const void *data, size_t bytes);
   /// Adds bytes and tests the words of each whole stripe in the same pass over
-  /// memory. Bytes wait for the rest of their stripe until it is added, too;
-  /// the test does not see the last size % stripeBytes bytes of what is hashed.
+  /// memory. The bytes of an incomplete stripe are tested when a later call
+  /// completes it, or not at all.
   void add(const void *data, size_t bytes, WordTest &test);
   static constexpr size_t stripeBytes = 32;
   uint64_t value() const;

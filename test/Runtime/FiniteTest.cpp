@@ -17,7 +17,7 @@ namespace {
 template <typename T>
 void expectFound(int64_t dtype, T fine, const std::vector<T> &allowed,
                  const std::vector<T> &refused) {
-  for (size_t size : {1, 7, 4096, 4100}) {
+  for (size_t size : {1, 7, 4096, 4100, 20000}) {
     std::vector<T> values(size, fine);
     int64_t bytes = int64_t(size * sizeof(T));
     EXPECT_FALSE(hasNotFinite(dtype, values.data(), bytes));
@@ -29,6 +29,16 @@ void expectFound(int64_t dtype, T fine, const std::vector<T> &allowed,
       values.back() = value;
       EXPECT_TRUE(hasNotFinite(dtype, values.data(), bytes)) << size;
       EXPECT_FALSE(hasNotFinite(dtype, values.data(), bytes - sizeof(T)));
+      ContentHash hash, whole;
+      whole.add(values.data(), size_t(bytes));
+      EXPECT_TRUE(addAndFindNotFinite(
+          hash, dtype, reinterpret_cast<const char *>(values.data()), 0, bytes,
+          bytes));
+      EXPECT_EQ(hash.value(), whole.value());
+      values.back() = fine;
+      values.front() = value;
+      EXPECT_TRUE(hasNotFinite(dtype, values.data(), bytes)) << size;
+      values.front() = fine;
     }
   }
 }

@@ -94,11 +94,6 @@ public:
 
 private:
   mlir::LogicalResult runPasses(Phase phase, ExecutableParts *to = nullptr);
-  mlir::LogicalResult runPhase(Phase phase, ExecutableParts *to = nullptr);
-  mlir::LogicalResult countProgram();
-  int64_t excess() const;
-  mlir::LogicalResult noteReserve() const;
-  mlir::LogicalResult planWhatFits();
   void describeRequest();
   /// Returns whether this entry evaluates what another entry trains.
   bool evaluatesTrained() const {
@@ -121,7 +116,6 @@ private:
   std::optional<Recipe> recipe; // none: inference
   mlir::OwningOpRef<mlir::ModuleOp> ir;
   PlannedModel planned;
-  int64_t reserve = 0; // bytes of a device's memory that the plan leaves free
   std::string table;
   std::chrono::steady_clock::time_point began, phaseBegan;
   std::unique_ptr<Progress> progress; // null: none is shown

@@ -41,8 +41,6 @@ struct PhaseOptions {
   /// Phase plan: searches a plan that keeps the decisions of this file's plan
   /// that fit; empty: searches freely.
   std::string fromPlan;
-  /// Phase plan: the bytes of a device's memory that a search leaves free.
-  int64_t reserve = 0;
   /// Phase plan: prints a line about each trial on stderr.
   bool tracePlanning = false;
   /// Phase plan: also leaves the plan here.

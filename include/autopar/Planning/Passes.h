@@ -7,6 +7,8 @@
 #include "autopar/Planning/Search/Search.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include <functional>
 
 namespace autopar {
 
@@ -23,16 +25,27 @@ struct PlannedModel {
   std::string refusal;
 };
 
+/// Runs passes on an op within the op of the pass that calls it.
+using PassRunner = llvm::function_ref<mlir::LogicalResult(mlir::OpPassManager &,
+                                                          mlir::Operation *)>;
+/// Makes the program of a planned module and records its counts in the plan.
+/// Partition and Schedule make it, which come after Planning.
+using CountProgram =
+    std::function<mlir::LogicalResult(mlir::ModuleOp, Plan &, PassRunner)>;
+
 #define GEN_PASS_DECL
 #include "autopar/Planning/Passes.h.inc"
 
 /// Create passes that also write what they planned to `planned`. `stored`
-/// (null: nothing) has the tensors that entries before this one store.
+/// (null: nothing) has the tensors that entries before this one store. `count`
+/// (null: nobody) counts the program of the plan.
 std::unique_ptr<mlir::Pass> createSearchPlan(SearchPlanOptions options,
                                              PlannedModel *planned,
-                                             const StoredTensors *stored);
+                                             const StoredTensors *stored,
+                                             CountProgram count);
 std::unique_ptr<mlir::Pass> createApplyPlan(ApplyPlanOptions options,
-                                            PlannedModel *planned);
+                                            PlannedModel *planned,
+                                            CountProgram count);
 
 #define GEN_PASS_REGISTRATION
 #include "autopar/Planning/Passes.h.inc"

@@ -15,8 +15,9 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     import). If it does not, options of the pass do: `ranks` or `cluster`, and those of
     the table kRequestOptions (PlanRequest.h), which are as on the command line:
     `strategy=data,tensor mesh=data=2,tensor=2 fewest-devices=true`.
-    The memory of the plan is the search's estimate. `autopar` then makes the plan's
-    program, up to its schedule, and records what that holds.
+    The memory of the plan is the search's estimate. In phase plan the pass then makes
+    the plan's program, up to its schedule, and records what that holds. If it exceeds
+    the limit, the pass searches anew and leaves as much free.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];
   let options = [
@@ -24,7 +25,6 @@ def SearchPlan : Pass<"autopar-plan", "::mlir::ModuleOp"> {
     Option<"cluster", "cluster", "std::string", "\"\"", "file or NODESxDEVICES:TYPE[@GBps]; instead of ranks">,
     Option<"trace", "trace", "bool", "false", "tell of each trial on stderr">,
     Option<"saveTo", "save", "std::string", "\"\"", "also write the plan to this file">,
-    Option<"reserve", "reserve", "int64_t", "0", "bytes of a device's memory that the plan leaves free">,
     Option<"from", "from", "std::string", "\"\"", "keep what fits of this plan, JSON">,
     Option<"entry", "entry", "std::string", "\"\"", "of a file with plans for several entries the one to keep from">];
 }
@@ -33,8 +33,8 @@ def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {
   let summary = "write a plan file as attributes";
   let description = [{
     In place of a search. The plan is matched with the module by names and checked
-    (docs/PlanFile.md has the errors); its memory is estimated anew, for the file may
-    have been edited. It must meet the module's request, if there is one. What it adds
+    (docs/PlanFile.md has the errors); its memory is estimated anew, and in phase plan
+    its program counted, for the file may have been edited. It must meet the module's request, if there is one. What it adds
     is what autopar-plan adds.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];

@@ -8,6 +8,7 @@
 
 namespace autopar {
 
+/// The counts of one step of a program.
 struct StepCounts {
   /// Collectives and messages ("send", without axes) of all stages and
   /// micro-batches.

@@ -139,8 +139,8 @@ static std::vector<Lifetime> lifetimes(const ModelGraph &graph,
 }
 
 /// Makes one row per launch: the values that are live while it runs, and the
-/// copies that its reshards make. These are estimates: predictMemory computes
-/// the bytes of the chosen plan.
+/// copies that its reshards make. These are rough: predictMemory estimates a
+/// choice more closely, and the program of the chosen plan is counted.
 void FoldedGraph::addMemory(const ModelGraph &graph) {
   std::map<unsigned, int64_t> held; // all the time, by node
   std::vector<MemoryRow> all(graph.steps.size());

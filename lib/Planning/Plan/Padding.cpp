@@ -13,10 +13,10 @@ namespace autopar {
 namespace {
 
 /// The bytes that padding takes on a device of a stage.
-class StageMemory {
+class PaddingRoom {
 public:
   /// `room` is what the plan leaves of the limit; nullopt: there is no limit.
-  explicit StageMemory(std::optional<int64_t> room) : room(room) {}
+  explicit PaddingRoom(std::optional<int64_t> room) : room(room) {}
 
   /// Returns whether a GEMM fits beside the bytes taken so far, and if so takes
   /// its bytes: `constants` stay, `others` are there while it runs.
@@ -68,7 +68,7 @@ private:
   void addSide(Padding &padding, unsigned op, const Side &side,
                ArrayRef<int64_t> more, const TensorFactors *operand) const;
   std::optional<Padding> paddingOf(unsigned op);
-  bool take(unsigned op, StageMemory &memory);
+  bool take(unsigned op, PaddingRoom &memory);
 
   const ModelGraph &graph;
   Plan &plan;
@@ -154,7 +154,7 @@ std::optional<Padding> Padder::paddingOf(unsigned op) {
 }
 
 /// Decides for one GEMM. Returns false if it stays as it is.
-bool Padder::take(unsigned op, StageMemory &memory) {
+bool Padder::take(unsigned op, PaddingRoom &memory) {
   std::optional<Padding> padding = paddingOf(op);
   // A tensor that is padded in the step is written and read once more.
   if (!padding ||
@@ -170,7 +170,7 @@ void Padder::run() {
   for (const GraphStep &step : graph.steps)
     if (step.call == CallKind::Gemm)
       isGemm[step.root] = true;
-  std::vector<StageMemory> memory;
+  std::vector<PaddingRoom> memory;
   for (int64_t stage = 0; stage < plan.stages; ++stage) {
     int64_t limit = plan.memoryLimit(stage);
     memory.emplace_back(

@@ -258,10 +258,10 @@ static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
 }
 
 int64_t Plan::memoryLimit(int64_t stage) const {
-  if (int64_t asked = askedMemoryLimit())
-    return asked;
   int64_t devices = cluster.deviceCount() / stages;
-  return cluster.part(stage * devices, devices).memoryBytes();
+  return MemoryLimit(askedMemoryLimit(),
+                     request.getInteger(kReservedBytes).value_or(0))
+      .of(cluster.part(stage * devices, devices).memoryBytes());
 }
 
 std::vector<StageList> stagesThatRun(const ModelGraph &graph,

@@ -19,8 +19,8 @@ Plan emptyPlan(const Trial &trial) {
 
 PlanEvaluator::PlanEvaluator(const PlanQuestion &question,
                              const PlanProblem &built, const Trial &trial,
-                             int64_t memoryLimit)
-    : question(question), built(built), trial(trial), asked(memoryLimit),
+                             const MemoryLimit &limit)
+    : question(question), built(built), trial(trial), limit(limit),
       places(trial.cluster, trial.pipeline()), draft{emptyPlan(trial), {}} {}
 
 /// Turns `draft`, which has the plan of another choice or none, into the plan
@@ -34,10 +34,10 @@ Error PlanEvaluator::make(ArrayRef<unsigned> choice,
     plan.predictedStepSeconds = built.problem.undeferredSecondsOf(choice);
     predictMemory(question.graph, plan);
   } else if (Error error = cutStages(question.graph, built.opSeconds(choice),
-                                     asked, question.limits, plan)) {
+                                     limit, question.limits, plan)) {
     return error;
   }
-  draft.excess = excessBytes(plan, places, asked);
+  draft.excess = excessBytes(plan, places, limit);
   return Error::success();
 }
 

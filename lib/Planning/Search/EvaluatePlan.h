@@ -15,10 +15,9 @@ namespace autopar {
 /// nothing but the choice; plans are kept only to save work.
 class PlanEvaluator {
 public:
-  /// The arguments must outlive this object. `memoryLimit` is the limit that
-  /// was asked for, in bytes per device; 0: the memory of the devices.
+  /// The arguments must outlive this object.
   PlanEvaluator(const PlanQuestion &question, const PlanProblem &built,
-                const Trial &trial, int64_t memoryLimit);
+                const Trial &trial, const MemoryLimit &limit);
 
   /// Returns seconds and bytes of a choice. Bytes are counted as if all devices
   /// had as little memory as the smallest.
@@ -28,9 +27,7 @@ public:
   std::optional<Plan> planOf(llvm::ArrayRef<unsigned> choice);
 
   /// Returns the limit of the smallest device; 0 means no limit.
-  int64_t memoryLimit() const {
-    return asked ? asked : trial.cluster.memoryBytes();
-  }
+  int64_t memoryLimit() const { return limit.of(trial.cluster.memoryBytes()); }
   /// Returns whether an evaluated choice exceeded the memory.
   bool isTooFull() const { return tooFull; }
   /// Returns why an evaluated choice could not be cut into stages, or "".
@@ -50,7 +47,7 @@ private:
   const PlanQuestion &question;
   const PlanProblem &built;
   const Trial &trial;
-  int64_t asked;
+  MemoryLimit limit;
   StagePlaces places;
   PlannedChoice draft; // the last one; only differences are written
   std::optional<PlannedChoice> best; // of those that fit

@@ -51,10 +51,12 @@ static std::optional<Fit> leastLimit(PlanRequest request, int64_t least,
     request.memoryLimit = limit.bytes;
     Expected<Plan> plan = search(request);
     if (plan)
-      return Fit{limit, plan->predictedPeakMemoryBytes};
+      return Fit{limit, plan->predictedPeakMemoryBytes + request.reservedBytes};
     handleAllErrors(
         plan.takeError(),
-        [&](const NotEnoughMemory &shortage) { least = shortage.leastBytes; },
+        [&](const NotEnoughMemory &shortage) {
+          least = shortage.leastBytes + request.reservedBytes;
+        },
         [](const ErrorInfoBase &) {});
     return std::nullopt;
   };
@@ -140,12 +142,19 @@ static std::string smallerBlocks(const ModelGraph &graph,
 
 Error nearestFit(const ModelGraph &graph, const PlanRequest &request,
                  const NotEnoughMemory &shortage, AnyPlan search) {
-  std::optional<Fit> fit = leastLimit(request, shortage.leastBytes, search);
-  int64_t limit = shortage.limitBytes;
+  // Limits are those of users, with the bytes that the search leaves free.
+  int64_t limit = shortage.limitBytes + request.reservedBytes;
+  std::optional<Fit> fit = leastLimit(
+      request,
+      shortage.leastBytes ? shortage.leastBytes + request.reservedBytes : 0,
+      search);
   std::string blocks = smallerBlocks(graph, request, limit);
   if (!fit)
     return createStringError(
-        toString(make_error<NotEnoughMemory>(limit, shortage.leastBytes)) +
+        toString(make_error<NotEnoughMemory>(
+            limit, shortage.leastBytes
+                       ? shortage.leastBytes + request.reservedBytes
+                       : 0)) +
         blocks);
   std::string devices = moreDevices(request, *fit, limit, search);
   return createStringError(
@@ -168,10 +177,11 @@ Error keptDoNotFit(const ModelGraph &graph, const PlanRequest &request,
                           plan.takeError(), [&](const NotEnoughMemory &found) {
                             return nearestFit(graph, free, found, search);
                           }));
-  return createStringError("with what is kept of " + request.from->file +
-                           " no plan fits the memory limit of " +
-                           bytesText(double(shortage.limitBytes)) +
-                           " per device; without it " + without);
+  return createStringError(
+      "with what is kept of " + request.from->file +
+      " no plan fits the memory limit of " +
+      bytesText(double(shortage.limitBytes + request.reservedBytes)) +
+      " per device; without it " + without);
 }
 
 } // namespace autopar

@@ -15,7 +15,7 @@ namespace autopar {
 class StageCutter {
 public:
   StageCutter(const ModelGraph &graph, SecondsAtPlaces opSeconds,
-              int64_t memoryLimit, const Limits &limits, Plan &plan)
+              const MemoryLimit &memoryLimit, const Limits &limits, Plan &plan)
       : graph(graph), opSeconds(opSeconds), memoryLimit(memoryLimit),
         limits(limits), plan(plan), places(plan.cluster, plan.pipeline()),
         communication(plan.cluster, plan.mesh) {}
@@ -71,7 +71,7 @@ private:
 
   const ModelGraph &graph;
   SecondsAtPlaces opSeconds;
-  int64_t memoryLimit; // the limit that was asked for
+  MemoryLimit memoryLimit;
   const Limits &limits;
   Plan &plan;
   StagePlaces places;

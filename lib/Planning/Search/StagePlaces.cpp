@@ -41,13 +41,13 @@ StagePlaces::StagePlaces(const Cluster &cluster, const Pipeline &pipeline)
   }
 }
 
-int64_t StagePlaces::memoryLimits(int64_t asked) const {
+int64_t StagePlaces::memoryLimits(const MemoryLimit &limit) const {
   int64_t sum = 0;
   for (size_t stage = 0; stage < kindOf.size(); ++stage) {
-    int64_t limit = memoryLimit(stage, asked);
-    if (limit == 0)
+    int64_t bytes = memoryLimit(stage, limit);
+    if (bytes == 0)
       return 0;
-    sum += limit;
+    sum += bytes;
   }
   return sum;
 }
@@ -142,11 +142,11 @@ double StagePlaces::leastSeconds(double sum, double slowest) const {
 }
 
 int64_t excessBytes(const Plan &plan, const StagePlaces &places,
-                    int64_t asked) {
+                    const MemoryLimit &limit) {
   int64_t excess = std::numeric_limits<int64_t>::min();
   for (int64_t stage = 0; stage < plan.stages; ++stage)
-    if (int64_t limit = places.memoryLimit(stage, asked))
-      excess = std::max(excess, plan.predictedStageMemoryBytes[stage] - limit);
+    if (int64_t bytes = places.memoryLimit(stage, limit))
+      excess = std::max(excess, plan.predictedStageMemoryBytes[stage] - bytes);
   return excess;
 }
 

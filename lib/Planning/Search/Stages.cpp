@@ -220,7 +220,7 @@ void StageCutter::predictStep(ArrayRef<size_t> chosen) {
 }
 
 Error StageCutter::noCut() const {
-  int64_t leastLimit = memoryLimit ? memoryLimit : plan.cluster.memoryBytes();
+  int64_t leastLimit = memoryLimit.of(plan.cluster.memoryBytes());
   std::string pins;
   if (limits.constraints)
     for (const Constraint &constraint : limits.constraints->list)
@@ -332,7 +332,8 @@ Error StageCutter::run() {
 }
 
 Error cutStages(const ModelGraph &graph, SecondsAtPlaces opSeconds,
-                int64_t memoryLimit, const Limits &limits, Plan &plan) {
+                const MemoryLimit &memoryLimit, const Limits &limits,
+                Plan &plan) {
   return StageCutter(graph, opSeconds, memoryLimit, limits, plan).run();
 }
 

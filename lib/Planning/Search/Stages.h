@@ -20,9 +20,9 @@ using SecondsAtPlaces = llvm::ArrayRef<std::vector<double>>;
 /// a stage, and ops that depend on them, come later in that order. Writes
 /// stages and predictions to `plan`: those of the fastest of the most promising
 /// cuts that fit the memory, or else of the cuts that exceed it the least.
-/// `memoryLimit` 0: the memory of the devices.
 llvm::Error cutStages(const ModelGraph &graph, SecondsAtPlaces opSeconds,
-                      int64_t memoryLimit, const Limits &limits, Plan &plan);
+                      const MemoryLimit &memoryLimit, const Limits &limits,
+                      Plan &plan);
 
 } // namespace autopar
 

@@ -25,7 +25,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
                    trial.cluster,
                    meshOf(trial),
                    *demands,
-                   places.memoryLimits(settings.request.memoryLimit),
+                   places.memoryLimits(settings.request.limit()),
                    {},
                    secondsToBeat / leastShare(trial),
                    trial.pipeline(),
@@ -38,7 +38,7 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
     return built.takeError();
   result->built = std::move(*built);
   result->evaluator = std::make_unique<PlanEvaluator>(
-      result->question, *result->built, trial, settings.request.memoryLimit);
+      result->question, *result->built, trial, settings.request.limit());
   auto evaluate = [&plans = *result->evaluator](ArrayRef<unsigned> choice) {
     return plans.evaluate(choice);
   };

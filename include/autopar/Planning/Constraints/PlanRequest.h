@@ -35,6 +35,9 @@ struct PlanRequest {
   std::optional<Objective> objective; // nullopt: latency
   /// Bytes per device; 0: the memory of the cluster's devices.
   int64_t memoryLimit = 0;
+  /// Bytes of that which the search leaves free. It is no option of users.
+  int64_t reservedBytes = 0;
+  MemoryLimit limit() const { return {memoryLimit, reservedBytes}; }
   /// Use no more devices of the cluster than the fastest step needs.
   bool fewestDevices = false;
   Constraints constraints;

@@ -60,6 +60,22 @@ struct Pipeline {
   }
 };
 
+/// The bytes that the devices of a plan may hold.
+struct MemoryLimit {
+  MemoryLimit(int64_t asked = 0, int64_t reserved = 0)
+      : asked(asked), reserved(reserved) {}
+
+  int64_t asked;    // per device; 0: the memory of the device
+  int64_t reserved; // what a search leaves free of that
+
+  /// Returns the bytes that a device with so much memory may hold. 0 stands for
+  /// no limit, for both.
+  int64_t of(int64_t memory) const {
+    int64_t limit = asked ? asked : memory;
+    return limit ? std::max<int64_t>(limit - reserved, 1) : 0;
+  }
+};
+
 struct PlannedOp {
   std::string name;
   Assignment assignment;
@@ -129,14 +145,18 @@ struct Plan {
   int64_t askedMemoryLimit() const {
     return request.getInteger("memory_limit").value_or(0);
   }
-  /// Returns the bytes that a device of a stage may hold: the limit that the
-  /// user asked for, or else its memory; 0: no limit.
+  /// Returns the bytes that a device of a stage may hold by the search's
+  /// estimate: the limit that the user asked for, or else its memory, without
+  /// the bytes that the search left free; 0: no limit.
   int64_t memoryLimit(int64_t stage) const;
 };
 
 /// The key in `request` of the number of devices of the whole cluster; the
 /// plans for a part of the cluster have it.
 inline constexpr llvm::StringLiteral kAllDevices = "cluster_devices";
+/// The key in `request` of the bytes of a device's limit that the search left
+/// free, because the programs of plans take more than it estimates.
+inline constexpr llvm::StringLiteral kReservedBytes = "reserved_bytes";
 
 /// Checks a plan against the graph: names of ops and values, legal assignments
 /// and shardings, sub-axes and stages that exist, and that no stage reads from

@@ -21,15 +21,14 @@ struct StagePlaces {
     return CommunicationModel::reshardCost(whole, mesh);
   }
   const Cluster &of(int64_t stage) const { return kinds[kindOf[stage]]; }
-  /// Returns the bytes that a device of a stage may hold: `asked`, or else its
-  /// memory; 0: no limit.
-  int64_t memoryLimit(int64_t stage, int64_t asked) const {
-    return asked ? asked : of(stage).memoryBytes();
+  /// Returns the bytes that a device of a stage may hold; 0: no limit.
+  int64_t memoryLimit(int64_t stage, const MemoryLimit &limit) const {
+    return limit.of(of(stage).memoryBytes());
   }
 
   /// Returns the sum over stages of the bytes of one device; 0 if some stage
   /// has no limit.
-  int64_t memoryLimits(int64_t asked) const;
+  int64_t memoryLimits(const MemoryLimit &limit) const;
   /// Returns the seconds of a step. `stages` has the seconds of each stage for
   /// one micro-batch, messages included, as if the stage had only its share of
   /// the cores; `messages` has the part of them that its messages take (half of
@@ -63,8 +62,9 @@ private:
 };
 
 /// Returns by how many bytes the fullest device exceeds its limit; if negative,
-/// so many bytes are free. `asked` is a limit for all devices; 0: their memory.
-int64_t excessBytes(const Plan &plan, const StagePlaces &places, int64_t asked);
+/// so many bytes are free.
+int64_t excessBytes(const Plan &plan, const StagePlaces &places,
+                    const MemoryLimit &limit);
 
 /// The seconds of ops and reshards at one kind of place. Reshards take the path
 /// that is shortest on the mesh of the whole cluster, as in Partition.

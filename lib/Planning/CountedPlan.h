@@ -1,0 +1,25 @@
+//===- CountedPlan.h - A plan with the counts of its program ----*- C++ -*-===//
+
+#ifndef AUTOPAR_LIB_PLANNING_COUNTEDPLAN_H
+#define AUTOPAR_LIB_PLANNING_COUNTEDPLAN_H
+
+#include "autopar/Planning/Passes.h"
+
+namespace autopar {
+
+/// The bytes by which a program exceeds the limit of the fullest device, and a
+/// sentence that says so; 0 if it fits.
+struct Excess {
+  int64_t bytes = 0;
+  std::string text;
+};
+
+/// Counts the program of a planned module, writes the counts into its
+/// `autopar.plan`, and compares the memory with the limit that was asked for,
+/// or else with the devices'. Does nothing if `count` is null.
+mlir::FailureOr<Excess> countPlanned(mlir::ModuleOp module, Plan &plan,
+                                     const CountProgram &count, PassRunner run);
+
+} // namespace autopar
+
+#endif // AUTOPAR_LIB_PLANNING_COUNTEDPLAN_H
