@@ -87,6 +87,7 @@ private:
     for (;;) {
       request.stored = stored && !stored->empty() ? stored : nullptr;
       tried.clear();
+      refusal.clear();
       llvm::Expected<Plan> plan = search(graph, request, tried, refusal);
       if (!plan)
         return plan;
