@@ -13,21 +13,22 @@ namespace autopar {
 
 static Excess excessOf(const Plan &plan) {
   StagePlaces places(plan.cluster, plan.pipeline());
-  Excess excess;
-  for (int64_t stage = 0; stage < plan.stages; ++stage) {
-    int64_t limit = places.memoryLimit(stage, plan.askedMemoryLimit());
-    int64_t bytes = plan.predictedStageMemoryBytes[stage];
-    if (limit == 0 || bytes - limit <= excess.bytes)
-      continue;
-    excess.bytes = bytes - limit;
-    excess.text =
-        "the program of the plan takes " + bytesText(double(bytes)) +
-        " on a device" +
-        (plan.stages > 1 ? " of stage " + std::to_string(stage) : "") + ", " +
-        bytesText(double(excess.bytes)) + " more than the limit of " +
-        bytesText(double(limit));
-  }
-  return excess;
+  int64_t excess = excessBytes(plan, places, plan.askedMemoryLimit());
+  if (excess <= 0)
+    return Excess();
+  int64_t stage = 0, limit = 0;
+  auto isFullest = [&] {
+    limit = places.memoryLimit(stage, plan.askedMemoryLimit());
+    return limit && plan.predictedStageMemoryBytes[stage] - limit == excess;
+  };
+  while (!isFullest())
+    ++stage;
+  return {excess,
+          "the program of the plan takes " + bytesText(double(limit + excess)) +
+              " on a device" +
+              (plan.stages > 1 ? " of stage " + std::to_string(stage) : "") +
+              ", " + bytesText(double(excess)) + " more than the limit of " +
+              bytesText(double(limit))};
 }
 
 FailureOr<Excess> countPlanned(ModuleOp module, Plan &plan,

@@ -34,8 +34,8 @@ def ApplyPlan : Pass<"autopar-apply-plan", "::mlir::ModuleOp"> {
   let description = [{
     In place of a search. The plan is matched with the module by names and checked
     (docs/PlanFile.md has the errors); its memory is estimated anew, and in phase plan
-    its program counted, for the file may have been edited. It must meet the module's request, if there is one. What it adds
-    is what autopar-plan adds.
+    its program counted, for the file may have been edited. It must meet the module's
+    request, if there is one. What it adds is what autopar-plan adds.
   }];
   let dependentDialects = ["::autopar::AutoparDialect"];
   let options = [

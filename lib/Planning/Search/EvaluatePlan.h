@@ -10,7 +10,7 @@
 namespace autopar {
 
 /// Evaluates choices of a trial's problem by making their plans: it cuts stages
-/// and predicts the memory that Partition and Schedule will need, which the
+/// and estimates the memory that its program will need, which the
 /// rows of a problem only approximate. An evaluation and a plan depend on
 /// nothing but the choice; plans are kept only to save work.
 class PlanEvaluator {

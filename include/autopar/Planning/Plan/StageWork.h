@@ -39,8 +39,8 @@ struct StageWork {
   int64_t channelBytes = 0;
 };
 
-/// Returns the work of each stage, as Partition and Schedule will make it, and,
-/// if `listsContents`, the contents of its buffers.
+/// Returns an estimate of the work that Partition and Schedule will make of
+/// each stage, and, if `listsContents`, the contents of its buffers.
 std::vector<StageWork> workOfStages(const ModelGraph &graph, const Plan &plan,
                                     bool listsContents = false);
 
