@@ -2,6 +2,8 @@
 
 #include "Checkpoint.h"
 
+#include "../core/AtOnce.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -89,7 +91,9 @@ Status Checkpoint::checkBytes() const {
     all.push_back(&place);
   std::vector<Status> results(all.size());
   std::atomic<size_t> next{0};
-  auto work = [&] {
+  size_t threads =
+      std::min<size_t>(std::thread::hardware_concurrency(), all.size());
+  atOnce(threads, [&](size_t) {
     for (size_t i; (i = next.fetch_add(1)) < all.size();) {
       const auto &[file, stored] = *all[i];
       ContentHash hash;
@@ -97,15 +101,7 @@ Status Checkpoint::checkBytes() const {
       if (results[i].ok() && hash.value() != stored.hash)
         results[i] = otherBytes(*all[i]);
     }
-  };
-  size_t others =
-      std::min<size_t>(std::thread::hardware_concurrency(), all.size());
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < others; ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  });
   for (Status &result : results)
     if (result.failed())
       return result;

@@ -41,7 +41,7 @@ private:
     bool isFinite = true;
   };
   std::string header() const;
-  void readPiece(int64_t begin, int64_t end);
+  class Hasher;
   std::string nameAt(int64_t offset) const;
 
   std::vector<Part> parts;     // in the order of the file

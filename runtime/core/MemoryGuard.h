@@ -1,5 +1,4 @@
-//===- MemoryGuard.h - Memory that runs out -----------------------*- C++
-//-*-===//
+//===- MemoryGuard.h - Memory that runs out ---------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_RUNTIME_CORE_MEMORYGUARD_H
 #define AUTOPAR_RUNTIME_CORE_MEMORYGUARD_H

@@ -74,6 +74,10 @@ def spread(values, digits=2):
     return f"{statistics.median(values):.{digits}f} s ({min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
+def ratio(values):
+    return f"{statistics.median(values):.2f} of it ({min(values):.2f} to {max(values):.2f} in the rounds)"
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("tool")
@@ -96,28 +100,31 @@ def main():
     checkpoints = os.path.join(work, "run")
     shutil.rmtree(checkpoints, ignore_errors=True)
     alone, beside, copies, writes, saves, before, after, size = [], [], [], [], [], {}, {}, 0
+    slower, longer = [], []  # ratios within each round: hosts change their speed from round to round
     for _ in range(options.rounds):
         shutil.rmtree(checkpoints, ignore_errors=True)
         _, lines, before, _ = run(program, work, options.steps)
-        alone += [line["seconds"] for line in lines[1:]]
+        alone.append([line["seconds"] for line in lines[1:]])
         _, lines, after, seconds = run(program, work, options.steps, "--checkpoint", checkpoints, "--checkpoint-every", str(options.steps // 3), "--keep", "1", watch=checkpoints)
-        beside += [line["seconds"] for line in lines if "save_seconds" in line]
+        beside.append([line["seconds"] for line in lines if "save_seconds" in line])
         copies += [line["save_seconds"] for line in lines if "save_seconds" in line]
-        saves += seconds
+        saves.append(seconds)
         size = sum(os.path.getsize(path) for path in glob.glob(os.path.join(checkpoints, "step-*", "rank-*")))
         writes.append(timed(lambda: write_plainly(os.path.join(work, "plain"), size)))
         os.remove(os.path.join(work, "plain"))
+        slower.append(statistics.median(beside[-1]) / statistics.median(alone[-1]))
+        longer.append(statistics.median(saves[-1]) / writes[-1])
     print(f"{size / 1e9:.2f} GB of states on {options.ranks} ranks, medians and spreads of {options.rounds} alternating rounds")
     print(f"steps stand still for {spread(copies)}, copies of all states")
-    print(f"a step alone {spread(alone)}, the one beside the thread that writes {spread(beside)}: {statistics.median(beside) / statistics.median(alone):.2f} of it")
-    print(f"a plain write with fsync {spread(writes)}, a save {spread(saves)}: {statistics.median(saves) / statistics.median(writes):.2f} of it")
+    print(f"a step alone {spread(sum(alone, []))}, the one beside the thread that writes {spread(sum(beside, []))}: {ratio(slower)}")
+    print(f"a plain write with fsync {spread(writes)}, a save {spread(sum(saves, []))}: {ratio(longer)}")
     print(f"memory of the processes at most {sum(before['process_peak_bytes']) / 1e9:.2f} GB without checkpoints, {sum(after['process_peak_bytes']) / 1e9:.2f} GB with them")
     begins, resumes, reads, files = [], [], [], glob.glob(os.path.join(checkpoints, "step-*", "rank-*"))
     for _ in range(options.rounds):
         reads.append(timed(lambda: read_plainly(files)))
         begins.append(run(program, work, 1)[0])
         resumes.append(run(program, work, options.steps + 1, "--resume", checkpoints)[0])
-    without = statistics.median(resumes) - statistics.median(alone)
+    without = statistics.median(resumes) - statistics.median(sum(alone, []))
     print(f"a run of one step that begins takes {spread(begins)}, one that resumes {spread(resumes)}: all but its step {without:.2f} s; a plain read {spread(reads)}, {without / statistics.median(reads):.2f} of it")
 
 

@@ -429,4 +429,48 @@ TEST(Checkpoint, ManifestsMayBeAnything) {
       std::string::npos);
 }
 
+/// Blocks that one hasher takes at once, and ones of many pieces: each has the
+/// hash of its own bytes, and only one has a number that is not finite.
+TEST(CheckpointFile, HasTheHashOfEachBlock) {
+  TemporaryFolder temporary;
+  std::vector<StateBlock> blocks;
+  for (int64_t elements : {3, 5000000, 0, 9000001, 70000, 1}) {
+    StateBlock block;
+    block.key = "model/" + std::to_string(blocks.size());
+    block.dtype = APRT_F32;
+    block.shape = block.view = block.lengths = {elements};
+    block.starts = {0};
+    blocks.push_back(block);
+  }
+  FileImage image;
+  ASSERT_TRUE(image.create(blocks).ok());
+  std::vector<uint64_t> hashes;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    int64_t elements = blocks[i].elements();
+    auto *values = reinterpret_cast<float *>(image.of(i));
+    for (int64_t at = 0; at < elements; ++at)
+      values[at] = float(at * 7 + int64_t(i));
+    if (i == 3)
+      values[elements - 1] = std::numeric_limits<float>::quiet_NaN();
+    ContentHash hash;
+    hash.add(values, size_t(blocks[i].bytes()));
+    hashes.push_back(hash.value());
+  }
+  for (int round = 0; round < 2;
+       ++round) { // an image is written again and again
+    std::string path = temporary.path("f");
+    ASSERT_EQ(image.write(path).message(), "");
+    FileReader file;
+    ASSERT_TRUE(file.open(path).ok());
+    std::vector<StoredBlock> stored;
+    ASSERT_EQ(readCheckpointFile(file, stored).message(), "");
+    ASSERT_EQ(stored.size(), blocks.size());
+    for (const StoredBlock &block : stored) {
+      size_t i = size_t(block.block.key.back() - '0');
+      EXPECT_EQ(block.hash, hashes[i]) << i;
+      EXPECT_EQ(block.isFinite, i != 3) << i;
+    }
+  }
+}
+
 } // namespace
