@@ -2,7 +2,6 @@
 
 #include "autopar/Dialect/Dialect.h"
 #include "OpHelpers.h"
-#include "autopar/Dialect/Padding.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -119,6 +118,45 @@ static LogicalResult verifyStepLists(Operation *op, NamedAttribute attribute,
                          << count << " values";
 }
 
+/// Checks the attributes of which only the kind matters.
+static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
+  struct Kind {
+    StringRef name;
+    bool (*isOfKind)(Attribute);
+    StringRef kind;
+  };
+  using D = AutoparDialect;
+  auto isString = [](Attribute value) { return isa<StringAttr>(value); };
+  auto isInteger = [](Attribute value) { return isa<IntegerAttr>(value); };
+  auto isUnit = [](Attribute value) { return isa<UnitAttr>(value); };
+  auto isDictionary = [](Attribute value) {
+    return isa<DictionaryAttr>(value);
+  };
+  static const Kind table[] = {
+      {D::kModel, isString, "a string"},
+      {D::kTarget, isString, "a string"},
+      {D::kCpu, isString, "a string"},
+      {D::kEntry, isString, "a string"},
+      {D::kPrecision, isString, "a string"},
+      {D::kCountedRows, isString, "a string"},
+      {D::kStage, isInteger, "an integer"},
+      {D::kStages, isInteger, "an integer"},
+      {D::kScheduleSteps, isInteger, "an integer"},
+      {D::kCheckNumerics, isUnit, "a unit"},
+      {D::kNarrowGradientSums, isUnit, "a unit"},
+      {D::kPadded, isUnit, "a unit"},
+      {D::kTrainedStates, isDictionary, "a dictionary"},
+      {D::kHashes, isDictionary, "a dictionary"},
+      {D::kModuleTensors, isDictionary, "a dictionary"},
+      {D::kStateOutputs, isDictionary, "a dictionary"},
+      {D::kRequest, isDictionary, "a dictionary"},
+      {D::kPlan, isDictionary, "a dictionary"}};
+  for (const Kind &row : table)
+    if (attribute.getName() == row.name && !row.isOfKind(attribute.getValue()))
+      return op->emitError() << row.name << " must be " << row.kind;
+  return success();
+}
+
 LogicalResult
 AutoparDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {
@@ -138,20 +176,13 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
     return verifyStepLists(op, attribute, op->getNumOperands());
   if (attribute.getName() == kResultSteps)
     return verifyStepLists(op, attribute, op->getNumResults());
-  if (attribute.getName() == kModel && !isa<StringAttr>(attribute.getValue()))
-    return op->emitError() << kModel << " must be a string";
-  if (attribute.getName() == kPlan &&
-      !isa<DictionaryAttr>(attribute.getValue()))
-    return op->emitError() << kPlan << " must be a dictionary";
   if (attribute.getName() == kPadded) {
     auto kernel = dyn_cast<KernelOpInterface>(op);
     if (!kernel || kernel.getKernelClass() != KernelClass::Contraction)
       return op->emitError() << kPadded << " is for matrix multiplications";
   }
-  for (StringRef number : {kStage, kStages})
-    if (attribute.getName() == number &&
-        !isa<IntegerAttr>(attribute.getValue()))
-      return op->emitError() << number << " must be an integer";
+  if (failed(verifyKind(op, attribute)))
+    return failure();
   if (attribute.getName() != kShardings)
     return verifyRows(op, attribute);
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());

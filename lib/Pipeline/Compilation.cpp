@@ -4,13 +4,11 @@
 #include "DescribeStep.h"
 #include "ProgramHashes.h"
 #include "autopar/Dialect/Dialect.h"
-#include "autopar/Dialect/Evaluation.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Frontend/ExportWarnings.h"
 #include "autopar/Lowering/Attributes.h"
 #include "autopar/Lowering/CpuFeatures.h"
-#include "autopar/Lowering/ProgramHashes.h"
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "autopar/Planning/RequestAttribute.h"
 #include "autopar/Planning/WarnOfBlocks.h"
@@ -266,7 +264,7 @@ void Compilation::describeRequest() {
     (*ir)->setAttr(name, StringAttr::get(&context, value));
   };
   if (!request.precision.empty() && request.precision != "fp32")
-    set(kPrecision, request.precision);
+    set(AutoparDialect::kPrecision, request.precision);
   if (!request.target.empty())
     set(AutoparDialect::kTarget, request.target);
   if (!request.cpu.empty())
@@ -279,16 +277,16 @@ void Compilation::describeRequest() {
     asked.cluster = {}; // the plan's
   asked.bindings = request.import.bindings;
   asked.states = request.import.states;
-  (*ir)->setAttr(kRequest, toAttribute(asked, &context));
+  (*ir)->setAttr(AutoparDialect::kRequest, toAttribute(asked, &context));
   if (recipe) {
     auto attribute = RecipeAttr::get(&context, *recipe);
-    (*ir)->setAttr(kRecipe, attribute);
-    (*ir)->setAttr(kHashes, programHashes(*file, attribute));
+    (*ir)->setAttr(AutoparDialect::kRecipe, attribute);
+    (*ir)->setAttr(AutoparDialect::kHashes, programHashes(*file, attribute));
   }
   if (evaluatesTrained())
-    (*ir)->setAttr(kTrainedStates, toAttribute(*request.trained, &context));
+    (*ir)->setAttr(AutoparDialect::kTrainedStates, toAttribute(*request.trained, &context));
   if (evaluatesTrained() && request.trained->evaluation)
-    (*ir)->setAttr(kEvaluation,
+    (*ir)->setAttr(AutoparDialect::kEvaluation,
                    RecipeAttr::get(&context, *request.trained->evaluation));
   if (request.checkNumerics)
     (*ir)->setAttr(AutoparDialect::kCheckNumerics, UnitAttr::get(&context));

@@ -22,7 +22,7 @@ std::set<std::string> trainedNames(func::FuncOp step) {
 
 std::string describeTraining(ModuleOp module) {
   auto step = module.lookupSymbol<func::FuncOp>("step");
-  if (!module->hasAttr(kRecipe) || !step)
+  if (!module->hasAttr(AutoparDialect::kRecipe) || !step)
     return "";
   std::string names;
   int64_t tensors = 0, elements = 0;

@@ -105,20 +105,20 @@ static std::string unknownKeyOf(const json::Object &object) {
 
 Expected<PlanRequest> requestFromAttribute(mlir::Attribute given) {
   if (!isa<mlir::DictionaryAttr>(given))
-    return createStringError(kRequest + " must be a dictionary");
+    return createStringError(AutoparDialect::kRequest + " must be a dictionary");
   json::Value value = toJSON(given);
   const json::Object &object = *value.getAsObject();
   if (std::string unknown = unknownKeyOf(object); !unknown.empty())
-    return createStringError(kRequest + ": " + unknown);
+    return createStringError(AutoparDialect::kRequest + ": " + unknown);
   PlanRequest request;
   if (const json::Value *cluster = object.get("cluster")) {
-    Expected<Cluster> read = clusterFromJSON(*cluster, kRequest);
+    Expected<Cluster> read = clusterFromJSON(*cluster, AutoparDialect::kRequest);
     if (!read)
       return read.takeError();
     request.cluster = std::move(*read);
   }
   if (Error error = readOptions(object, request))
-    return createStringError(kRequest + ": " + toString(std::move(error)));
+    return createStringError(AutoparDialect::kRequest + ": " + toString(std::move(error)));
   return request;
 }
 

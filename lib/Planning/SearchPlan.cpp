@@ -49,7 +49,7 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
       return fail(std::move(error));
     if (request->cluster.nodes.empty())
       return fail(llvm::createStringError(
-          kRequest +
+          AutoparDialect::kRequest +
           " names no cluster; a plan file may (autopar-apply-plan)"));
     // Sets the target before the model is read: a program for GPUs is planned
     // with the table of the GPU.
@@ -177,10 +177,10 @@ private:
 
   /// Returns the request of the module or, if it has none, that of the options.
   llvm::Expected<PlanRequest> readRequest() {
-    if (Attribute given = getOperation()->getAttr(kRequest)) {
+    if (Attribute given = getOperation()->getAttr(AutoparDialect::kRequest)) {
       if (isAsked())
         return llvm::createStringError(
-            "the module says what is asked of its plan (" + kRequest +
+            "the module says what is asked of its plan (" + AutoparDialect::kRequest +
             "), and so do options of the pass; remove one of the two");
       return requestFromAttribute(given);
     }

@@ -5,7 +5,6 @@
 #include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/FunctionAttributes.h"
 #include "autopar/Dialect/JsonAttributes.h"
-#include "autopar/Dialect/Padding.h"
 #include "autopar/Planning/Plan/PlannedReshards.h"
 #include "autopar/Planning/Plan/WritePlanFile.h"
 #include "autopar/Planning/ReadModel.h"
@@ -88,7 +87,7 @@ void PlanWriter::writeModule() {
                   builder.getI64IntegerAttr(plan.stages));
   module->setAttr(AutoparDialect::kPlan,
                   attributeFromJSON(module.getContext(), summaryToJSON(plan)));
-  module->removeAttr(kRequest); // the plan answers it
+  module->removeAttr(AutoparDialect::kRequest); // the plan answers it
 }
 
 /// Writes the shardings of one function. A result of @setup has the sharding
@@ -147,9 +146,9 @@ void PlanWriter::writeOp(Operation *op, unsigned index) {
   else
     attributes.erase(AutoparDialect::kStage);
   if (planned.padded)
-    attributes.set(kPadded, builder.getUnitAttr());
+    attributes.set(AutoparDialect::kPadded, builder.getUnitAttr());
   else
-    attributes.erase(kPadded);
+    attributes.erase(AutoparDialect::kPadded);
   op->setDiscardableAttrs(attributes.getDictionary(builder.getContext()));
 }
 

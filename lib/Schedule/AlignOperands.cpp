@@ -5,7 +5,7 @@
 #include "autopar/Cost/TargetTable.h"
 #include "autopar/Dialect/Bytes.h"
 #include "autopar/Dialect/FunctionAttributes.h"
-#include "autopar/Dialect/Padding.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Dialect/TensorBuilder.h"
 #include "autopar/Planning/PlannedModule.h"
@@ -77,7 +77,7 @@ Value Aligner::pad(OpBuilder &builder, Location loc, Value value,
 
 /// gemm(a, b) -> slice(gemm(pad(a), pad(b)))
 void Aligner::align(Operation *op) {
-  op->removeDiscardableAttr(kPadded);
+  op->removeDiscardableAttr(AutoparDialect::kPadded);
   std::optional<GemmSizes> growth = growthOf(op, bytes);
   if (!growth)
     return;
@@ -104,7 +104,7 @@ void Aligner::align(Operation *op) {
 static SmallVector<Operation *> paddedGemms(func::FuncOp step) {
   SmallVector<Operation *> gemms;
   for (Operation &op : step.getBody().front())
-    if (op.hasAttr(kPadded))
+    if (op.hasAttr(AutoparDialect::kPadded))
       gemms.push_back(&op);
   return gemms;
 }

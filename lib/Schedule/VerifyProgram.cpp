@@ -64,7 +64,7 @@ LogicalResult Program::verifyModule() {
   mesh = meshes.front().getMesh().toMesh();
   for (auto [name, words] :
        {std::pair(AutoparDialect::kTarget, ArrayRef(kTargets)),
-        {kPrecision, kPrecisions}}) {
+        {AutoparDialect::kPrecision, kPrecisions}}) {
     Attribute attribute = module->getAttr(name);
     auto word = dyn_cast_or_null<StringAttr>(attribute);
     if (attribute && !(word && llvm::is_contained(words, word.getValue())))

@@ -3,7 +3,7 @@
 #include "LossInputs.h"
 #include "Metrics.h"
 #include "RowIndependence.h"
-#include "autopar/Dialect/Evaluation.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Training/Passes.h"
 
@@ -107,7 +107,7 @@ LogicalResult MetricsBuilder::run() {
     described["patience"] = evaluation.patience;
   if (!evaluation.data.empty())
     described["data"] = evaluation.data;
-  module->setAttr(kMetrics,
+  module->setAttr(AutoparDialect::kMetrics,
                   attributeFromJSON(module.getContext(), std::move(described)));
   step.finish();
   return success();
@@ -118,7 +118,7 @@ struct AddMetrics : impl::AddMetricsBase<AddMetrics> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>("step");
-    FailureOr<RecipeAttr> given = findRecipe(module, kEvaluation);
+    FailureOr<RecipeAttr> given = findRecipe(module, AutoparDialect::kEvaluation);
     if (failed(given))
       return signalPassFailure();
     if (!*given || !function)

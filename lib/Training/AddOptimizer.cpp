@@ -361,7 +361,7 @@ struct AddOptimizer : impl::AddOptimizerBase<AddOptimizer> {
       getOperation()->setAttr(AutoparDialect::kHyperparameters,
                               rangesOf(recipe, &getContext()));
     if (recipe.narrowGradientSums)
-      getOperation()->setAttr(kNarrowGradientSums,
+      getOperation()->setAttr(AutoparDialect::kNarrowGradientSums,
                               UnitAttr::get(&getContext()));
   }
 };

@@ -1,7 +1,7 @@
 //===- LossInputs.cpp - What a loss is of ---------------------------------===//
 
 #include "LossInputs.h"
-#include "autopar/Dialect/Evaluation.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Shapes.h"
 #include "autopar/Frontend/OnnxImporter.h"
 #include "llvm/ADT/SetVector.h"
@@ -168,7 +168,7 @@ void LossInputs::addCountedRows() {
   counts = step.addArgument(
       RankedTensorType::get({shapeOf(output)[0]}, IntegerType::get(context, 1)),
       InputAttr::get(context, attribute), name);
-  module->setAttr(kCountedRows, attribute);
+  module->setAttr(AutoparDialect::kCountedRows, attribute);
 }
 
 void LossInputs::widen(TensorBuilder &b) {

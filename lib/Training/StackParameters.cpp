@@ -112,7 +112,7 @@ namespace {
 struct StackParameters : impl::StackParametersBase<StackParameters> {
   void runOnOperation() final {
     if (auto other =
-            getOperation()->getAttrOfType<DictionaryAttr>(kTrainedStates))
+            getOperation()->getAttrOfType<DictionaryAttr>(AutoparDialect::kTrainedStates))
       return stackAs(other);
     auto trained = trainedModule(getOperation());
     if (failed(trained))

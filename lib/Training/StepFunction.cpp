@@ -76,14 +76,14 @@ void StepFunction::finish() {
 }
 
 FailureOr<std::optional<TrainedModule>> trainedModule(ModuleOp module) {
-  FailureOr<RecipeAttr> recipe = findRecipe(module, kRecipe);
+  FailureOr<RecipeAttr> recipe = findRecipe(module, AutoparDialect::kRecipe);
   if (failed(recipe))
     return failure();
   if (!*recipe)
     return std::optional<TrainedModule>();
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (!step || step.isExternal())
-    return module.emitError() << kRecipe << ": there is no @step to train";
+    return module.emitError() << AutoparDialect::kRecipe << ": there is no @step to train";
   return std::optional(TrainedModule{recipe->getRecipe(), step});
 }
 

@@ -17,6 +17,7 @@ from functools import lru_cache
 FOLDERS = ("lib", "include", "runtime", "tools", "test", "python", "docs")
 ROOT_FILES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"}
 COMPUTE_OPS = "include/autopar/Dialect/ComputeOps.td"
+DIALECT = "include/autopar/Dialect/Dialect.td"
 LIBRARIES = "lib/CMakeLists.txt"
 ROOMS = "lib/Planning/CMakeLists.txt"
 UNTESTED = "test/Lint/untested.txt"
@@ -177,6 +178,27 @@ def check_compute_ops(tree):
                     yield path, number, f"{library_of(path)} names the compute op {name}: ask an interface of the op"
 
 
+def check_attribute_names(tree):
+    """The dialect declares and describes the name of each attribute, and other files write none as text."""
+    declared, described = {}, {}
+    for number, line in enumerate(tree.lines(DIALECT), 1):
+        if match := re.search(r'StringLiteral \w+ = "(autopar\.\w+)";', line):
+            declared[match[1]] = number
+        elif line.lstrip().startswith("| `autopar."):
+            described.update((name, number) for name in re.findall(r"`(autopar\.\w+)`", line.split("|")[1]))
+    if not declared:
+        yield DIALECT, 1, "no `StringLiteral ... = \"autopar.` is here: let the lint find where attributes are declared"
+    for name in sorted(declared.keys() ^ described.keys()):
+        yield (DIALECT, declared[name], f"{name} has no row in the description: add it") if name in declared else \
+            (DIALECT, described[name], f"{name} is described, but not declared: remove the row, or declare it")
+    call = re.compile(r'(?:[gs]et|has|remove)\w*Attr\w*(?:<[\w:]+>)?\((?:\w+, )?"(autopar\.\w+)"')
+    for path in tree.sources(("lib", "include", "tools"), (".h", ".cpp")):
+        for number, line in enumerate(tree.lines(path), 1):
+            names = {name for name in re.findall(r'"(autopar\.\w+)"', line) if name in declared} | set(call.findall(line))
+            for name in sorted(names):
+                yield path, number, f"the name {name} is text here: write the constant of AutoparDialect in {DIALECT}"
+
+
 def check_length(tree):
     """No source is longer than 400 lines."""
     for path in tree.sources(("lib", "include", "runtime", "tools", "python"), (".h", ".cpp", ".c", ".td", ".py")):
@@ -310,8 +332,8 @@ def check_root(tree):
             yield path, 1, f"{top} is in the root of the tree: move it to one of {', '.join(FOLDERS)}"
 
 
-RULES = [check_library_order, check_rooms, check_runtime, check_compute_ops, check_length, check_first_line, check_guards, check_paths,
-         check_links, check_guides, check_pass_tables, check_root, check_unit_tests]
+RULES = [check_library_order, check_rooms, check_runtime, check_compute_ops, check_attribute_names, check_length, check_first_line, check_guards,
+         check_paths, check_links, check_guides, check_pass_tables, check_root, check_unit_tests]
 
 
 def main():

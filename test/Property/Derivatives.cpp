@@ -123,7 +123,7 @@ bool differentiateGraph(ModuleOp module) {
                                   {"optimizer", json::Object{{"kind", "sgd"}}},
                                   {"trainable", std::move(names)}},
                      "of the test"));
-  (*trained)->setAttr(kRecipe, RecipeAttr::get(context, recipe));
+  (*trained)->setAttr(AutoparDialect::kRecipe, RecipeAttr::get(context, recipe));
   PassManager manager(context);
   manager.addPass(createDifferentiate());
   Diagnostics diagnostics(context);

@@ -23,6 +23,16 @@ def Autopar_Dialect : Dialect {
     |---|---|---|---|
     | `autopar.model` | module | import | file name of the model, a string |
     | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
+    | `autopar.recipe` | module | driver | `#training.recipe`: the recipe by which @step is to be trained |
+    | `autopar.evaluation` | module | driver | `#training.recipe`: the recipe of the training whose model this module evaluates |
+    | `autopar.trained_states` | module | driver | a dictionary: the parameters that another entry changes, by name with the types that they have there, and its precision |
+    | `autopar.hashes` | module | driver | `{model, recipe}`: hashes (16 digits) of the graph and of the recipe of a training, for those who read logs and checkpoints |
+    | `autopar.precision` | module | driver | "fp32" (or none), "tf32", "bf16" or "fp16": the type in which matrix multiplications are computed |
+    | `autopar.narrow_gradient_sums` | module | training | a unit: devices may add up their parts of a gradient in the type in which the parts were computed; missing: in the gradient's own type |
+    | `autopar.metrics` | module | training | the metrics of an evaluation, and when the training asks for them, as in the manifest (docs/RuntimeABI.md) |
+    | `autopar.counted_rows` | module | training | the name of the input that says which rows of a batch count, a string |
+    | `autopar.check_numerics` | module | driver | a unit: a step ends the run at the first number that is not finite (`--check-numerics`) |
+    | `autopar.request` | module | driver | a dictionary: what is asked of the plan, gone after planning (Planning/RequestAttribute.h) |
     | `autopar.plan` | module | plan | a dictionary: the fields of a plan file but tensors and ops (docs/PlanFile.md) |
     | `autopar.schedule_steps` | module | training | the step at which the schedule of the learning rate ends, an integer; missing: it has no end |
     | `autopar.stages` | module | plan | number of pipeline stages |
@@ -33,6 +43,7 @@ def Autopar_Dialect : Dialect {
     | `autopar.strategy` | op | plan | what each axis does in the op |
     | `autopar.operand_steps`, `autopar.result_steps` | op | plan | arrays, one per operand or result: the `#autopar.reshard_step`s of its reshard, in order; missing: there are none. Gone after insert-reshards |
     | `autopar.steps` | function result | plan | the `#autopar.reshard_step`s of its reshard, if it has one; gone after insert-reshards |
+    | `autopar.padded` | GEMM | plan | a unit: its operands are padded, so that their rows in memory are aligned; gone after align-operands |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
     | `autopar.global_type` | function argument, result | partition | type before the split |
     | `autopar.origin` | op | partition | number of the op of the whole program, then of the part of a composite; gone after the equality check |
@@ -61,6 +72,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.made_weights` | module | lower | `#autopar.made_weight`s: parameters that the compiler writes |
     | `autopar.cpu_features` | module | lower | the CPU features that the code needs, strings |
     | `autopar.kernels` | gpu.module | lower | `#autopar.grid_kernel`s: the kernels by number |
+    | `autopar.description` | gpu.func | lower | lines of text that say what the kernel computes |
+    | `autopar.given` | function argument | a person | the elements with which `autopar-interpret` runs the function |
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -70,6 +83,15 @@ def Autopar_Dialect : Dialect {
   let extraClassDeclaration = [{
     static constexpr llvm::StringLiteral kModel = "autopar.model";
     static constexpr llvm::StringLiteral kNames = "autopar.names";
+    static constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
+    static constexpr llvm::StringLiteral kEvaluation = "autopar.evaluation";
+    static constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
+    static constexpr llvm::StringLiteral kHashes = "autopar.hashes";
+    static constexpr llvm::StringLiteral kPrecision = "autopar.precision";
+    static constexpr llvm::StringLiteral kNarrowGradientSums = "autopar.narrow_gradient_sums";
+    static constexpr llvm::StringLiteral kMetrics = "autopar.metrics";
+    static constexpr llvm::StringLiteral kCountedRows = "autopar.counted_rows";
+    static constexpr llvm::StringLiteral kRequest = "autopar.request";
     static constexpr llvm::StringLiteral kPlan = "autopar.plan";
     static constexpr llvm::StringLiteral kSource = "autopar.source";
     static constexpr llvm::StringLiteral kResult = "autopar.result";
@@ -79,6 +101,7 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kOperandSteps = "autopar.operand_steps";
     static constexpr llvm::StringLiteral kResultSteps = "autopar.result_steps";
     static constexpr llvm::StringLiteral kSteps = "autopar.steps";
+    static constexpr llvm::StringLiteral kPadded = "autopar.padded";
     static constexpr llvm::StringLiteral kStage = "autopar.stage";
     static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
@@ -111,6 +134,8 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kMadeWeights = "autopar.made_weights";
     static constexpr llvm::StringLiteral kCpuFeatures = "autopar.cpu_features";
     static constexpr llvm::StringLiteral kKernels = "autopar.kernels";
+    static constexpr llvm::StringLiteral kDescription = "autopar.description";
+    static constexpr llvm::StringLiteral kGiven = "autopar.given";
     void registerAttributes();
   }];
 }
@@ -323,78 +348,5 @@ def Autopar_ComparePredicateAttr : Autopar_EnumAttr<Autopar_ComparePredicate, "c
 def Autopar_NormKindAttr : Autopar_EnumAttr<Autopar_NormKind, "norm_kind">;
 def Autopar_ReduceKindAttr : Autopar_EnumAttr<Autopar_ReduceKind, "reduce_kind">;
 def Autopar_BufferSpaceAttr : Autopar_EnumAttr<Autopar_BufferSpace, "buffer_space">;
-
-//===----------------------------------------------------------------------===//
-// Tensors of a scheduled program
-//===----------------------------------------------------------------------===//
-
-class Autopar_HeldTensorAttr<string name, string attrMnemonic, dag more> : Autopar_Attr<name, attrMnemonic> {
-  let parameters = !con((ins OptionalParameter<"::mlir::Attribute">:$what, "::mlir::ShapedType":$type,
-    OptionalParameter<"::mlir::RankedTensorType">:$global_type, OptionalParameter<"::autopar::ShardingAttr">:$sharding), more);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
-}
-
-def Autopar_PersistentAttr : Autopar_HeldTensorAttr<"Persistent", "persistent", (ins DefaultValuedParameter<"bool", "false">:$constant)> {
-  let summary = "a tensor of a stage that is outside its arena: a row of `autopar.persistent`";
-  let description = [{
-    `what` is a parameter, an input, a state or a setup value; `type` is what a
-    device has of it, `sharding` which block of `global_type` that is. A
-    `constant` parameter is part of the model's graph: no run gives other numbers
-    for it. Set by assign-buffers, `constant` by place-weights.
-  }];
-}
-
-def Autopar_PortAttr : Autopar_HeldTensorAttr<"Port", "port",
-    (ins EnumParameter<Autopar_BufferSpace>:$space, "int64_t":$position, DefaultValuedParameter<"int64_t", "-1">:$value)> {
-  let summary = "an argument or a result of a function in buffer form: an entry of `autopar.arguments` or `autopar.results`";
-  let description = [{
-    `what` tells where an argument comes from or where a result goes; `type`,
-    `global_type` and `sharding` are as those of `persistent`. It is the buffer of
-    that space and position (bytes of the arena, or the row of a persistent
-    tensor), and the value of that number. Set by assign-buffers.
-  }];
-}
-
-//===----------------------------------------------------------------------===//
-// Library calls
-//===----------------------------------------------------------------------===//
-
-def Autopar_LibraryCallAttr : Autopar_Attr<"LibraryCall", "library_call"> {
-  let summary = "the library call that a kernel is: `#autopar.library_call<gemm, a = 0, b = 1, bias = 2, activation = relu>`";
-  let description = [{
-    `kind` is a row of LibraryKinds.def. Operands are written by their role, as
-    their number among the kernel's inputs; a role that no operand has is absent,
-    and -1 in `operands`. A GEMM is `activation(a * b + bias) + addend`, a
-    convolution of image `a` with filter `b` is `activation(a * b + bias +
-    addend)`. A filter gradient, of images `a` and the gradient `b` of their
-    convolution, is a convolution of both with batch and channels exchanged, and
-    has no epilogue. `bias` holds one value per column or channel, `addend` one
-    per element. Set by form-kernels as the analysis of kernel groups decided it,
-    and verified against the kernel's body ever after; Lowering emits it as it
-    stands.
-
-    `channels_last`, of kinds that have images: their images are stored so, else
-    row-major; set by assign-layouts. `packed`: the call reads the operand that
-    its kind packs in a form of the library's own that @setup makes of it, the
-    stage's form of that number; set by pack-weights.
-  }];
-  let parameters = (ins "::autopar::CallKind":$kind, ArrayRefParameter<"int64_t">:$operands, "::autopar::Activation":$activation,
-                        "bool":$channels_last, "int64_t":$packed);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// The number of the kernel's input that has `role`; -1 if none has.
-    int64_t getOperand(::llvm::StringRef role) const;
-    /// The input that may be packed: that of the kind's packed role; -1 if the
-    /// kind packs none.
-    int64_t getPackable() const;
-    bool has(::autopar::EpilogueStep step) const;
-    /// The steps of the call's epilogue, in the order of its kind.
-    ::llvm::SmallVector<::autopar::EpilogueStep, 3> getEpilogue() const;
-    /// The same call with other `channels_last` and `packed`.
-    LibraryCallAttr withMemory(bool channelsLast, int64_t packed) const;
-  }];
-}
 
 #endif // AUTOPAR_DIALECT_DIALECT_TD

@@ -8,16 +8,9 @@
 
 namespace autopar {
 
-/// Attribute of the module: one of kPrecisions; without it "fp32".
-inline constexpr llvm::StringLiteral kPrecision = "autopar.precision";
+/// The words of AutoparDialect::kPrecision.
 inline constexpr llvm::StringRef kPrecisions[] = {"fp32", "tf32", "bf16",
                                                   "fp16"};
-
-/// Attribute of the module: devices may add up their parts of a gradient in the
-/// type in which the parts were computed. Without it they add them up in the
-/// gradient's own type.
-inline constexpr llvm::StringLiteral kNarrowGradientSums =
-    "autopar.narrow_gradient_sums";
 
 /// The op's class; Operands for an op that states none.
 PrecisionClass precisionClassOf(mlir::Operation *op);

@@ -4,6 +4,7 @@
 #define AUTOPAR_DIALECT_STRUCTUREOPS_TD
 
 include "autopar/Dialect/ComputeOps.td"
+include "autopar/Dialect/ScheduleAttributes.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"

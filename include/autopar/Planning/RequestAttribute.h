@@ -8,8 +8,6 @@
 
 namespace autopar {
 
-inline constexpr llvm::StringLiteral kRequest = "autopar.request";
-
 /// A module has the attribute `autopar.request` from import until it is
 /// planned, a dictionary of `cluster`, `bindings`, `states` and the options of
 /// kRequestOptions. Each field is as on the command line or in its file; fields

@@ -19,11 +19,8 @@ struct RecipeAttrStorage; // a dictionary and its Recipe
 
 namespace autopar {
 
-/// Attribute of the module: @step is to be trained by this recipe.
-inline constexpr llvm::StringLiteral kRecipe = "autopar.recipe";
-
-/// Returns the recipe that the module has under a name, kRecipe or kEvaluation,
-/// or null if it has none. An attribute of another kind is an error.
+/// Returns the recipe that the module has under a name,
+/// AutoparDialect::kRecipe or kEvaluation, or null if it has none. An attribute of another kind is an error.
 mlir::FailureOr<RecipeAttr> findRecipe(mlir::ModuleOp module,
                                        llvm::StringRef name);
 

@@ -17,10 +17,6 @@
 
 namespace autopar {
 
-/// Module: the parameters that another entry changes, by name with the types
-/// that they have there.
-inline constexpr llvm::StringLiteral kTrainedStates = "autopar.trained_states";
-
 /// Parameters that a training step changes, by name with their types as text,
 /// and the precision in which it computes.
 struct TrainedStates {

@@ -15,14 +15,13 @@ using namespace mlir;
 using namespace autopar;
 using namespace autopar::interpreter;
 
-static constexpr StringLiteral kGiven = "autopar.given";
-
 /// Values given by `autopar.given`, by argument name.
 static std::map<std::string, Tensor> givenValues(ModuleOp module) {
   std::map<std::string, Tensor> given;
   for (auto func : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-      auto elements = func.getArgAttrOfType<ElementsAttr>(i, kGiven);
+      auto elements = func.getArgAttrOfType<ElementsAttr>(
+          i, AutoparDialect::kGiven);
       if (!elements)
         continue;
       FailureOr<Tensor> value = fromElements(elements);

@@ -6,7 +6,7 @@
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
-#include "autopar/Lowering/ProgramHashes.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/PlannedModule.h"
 #include <map>
 
@@ -62,7 +62,7 @@ LogicalResult addPlan(const HostProgram &program, json::Object &root) {
     return failure();
   addPrediction(*planned, root);
   addWork(program, *planned, root);
-  if (Attribute hashes = program.module->getAttr(kHashes))
+  if (Attribute hashes = program.module->getAttr(AutoparDialect::kHashes))
     root["hashes"] = toJSON(hashes);
   return success();
 }

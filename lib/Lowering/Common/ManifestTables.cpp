@@ -3,7 +3,7 @@
 #include "ManifestTables.h"
 #include "LibraryCalls.h"
 #include "autopar/Dialect/Bytes.h"
-#include "autopar/Dialect/Evaluation.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/Interpreter/Tensor.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Frontend/OnnxImporter.h"
@@ -249,9 +249,9 @@ void addTables(const HostProgram &program, json::Object &root) {
 }
 
 void addEvaluation(ModuleOp module, json::Object &root) {
-  if (Attribute evaluation = module->getAttr(kMetrics))
+  if (Attribute evaluation = module->getAttr(AutoparDialect::kMetrics))
     root["evaluation"] = toJSON(evaluation);
-  auto counted = module->getAttrOfType<StringAttr>(kCountedRows);
+  auto counted = module->getAttrOfType<StringAttr>(AutoparDialect::kCountedRows);
   for (json::Value &port : *root.getArray("inputs"))
     if (counted && port.getAsObject()->getString("name") == counted.getValue())
       (*port.getAsObject())["role"] = "counted_rows";

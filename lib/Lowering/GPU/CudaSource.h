@@ -16,9 +16,6 @@
 
 namespace autopar::gpu {
 
-/// Attribute of a gpu.func: lines of text that say what it computes.
-inline constexpr llvm::StringLiteral kDescription = "autopar.description";
-
 /// Describes a kernel: the ops of its body with their ONNX nodes and shapes,
 /// one per line.
 std::string descriptionOf(KernelOp kernel);
