@@ -118,7 +118,7 @@ static LogicalResult verifyStepLists(Operation *op, NamedAttribute attribute,
                          << count << " values";
 }
 
-/// Checks the attributes of which only the kind matters.
+/// Checks that the value of an attribute is of the attribute's kind.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   struct Kind {
     StringRef name;
@@ -139,6 +139,7 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
       {D::kEntry, isString, "a string"},
       {D::kPrecision, isString, "a string"},
       {D::kCountedRows, isString, "a string"},
+      {D::kDescription, isString, "a string"},
       {D::kStage, isInteger, "an integer"},
       {D::kStages, isInteger, "an integer"},
       {D::kScheduleSteps, isInteger, "an integer"},
@@ -149,6 +150,7 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
       {D::kHashes, isDictionary, "a dictionary"},
       {D::kModuleTensors, isDictionary, "a dictionary"},
       {D::kStateOutputs, isDictionary, "a dictionary"},
+      {D::kMetrics, isDictionary, "a dictionary"},
       {D::kRequest, isDictionary, "a dictionary"},
       {D::kPlan, isDictionary, "a dictionary"}};
   for (const Kind &row : table)
@@ -304,6 +306,8 @@ AutoparDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
   if (attribute.getName() == kSource && isa<StateAttr>(attribute.getValue()) &&
       isFirstState(function, argument) && failed(verifyStates(function)))
     return failure();
+  if (attribute.getName() == kGiven && !isa<ElementsAttr>(attribute.getValue()))
+    return op->emitError() << kGiven << " must be elements";
   return verifySignatureAttribute(op, attribute,
                                   function.getArgumentTypes()[argument]);
 }

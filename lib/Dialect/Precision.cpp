@@ -18,7 +18,8 @@ Value convertTo(OpBuilder &builder, Location loc, Value value, Type element) {
 }
 
 bool allowsTf32(ModuleOp module) {
-  auto precision = module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
+  auto precision =
+      module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
   return precision && precision == "tf32";
 }
 

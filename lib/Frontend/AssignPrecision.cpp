@@ -250,15 +250,17 @@ void PrecisionAssigner::run() {
 
 /// The low type of the module's `autopar.precision`; null: all stays fp32.
 static FailureOr<FloatType> lowTypeOf(ModuleOp module) {
-  auto precision = module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
+  auto precision =
+      module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
   if (!precision || precision == "fp32" || precision == "tf32")
     return FloatType();
   if (precision == "bf16")
     return FloatType(BFloat16Type::get(module.getContext()));
   if (precision == "fp16")
     return FloatType(Float16Type::get(module.getContext()));
-  return module.emitError() << "unknown " << AutoparDialect::kPrecision << " " << precision
-                            << ": fp32, tf32, bf16 and fp16 are known";
+  return module.emitError()
+         << "unknown " << AutoparDialect::kPrecision << " " << precision
+         << ": fp32, tf32, bf16 and fp16 are known";
 }
 
 namespace {

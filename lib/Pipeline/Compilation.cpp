@@ -284,7 +284,8 @@ void Compilation::describeRequest() {
     (*ir)->setAttr(AutoparDialect::kHashes, programHashes(*file, attribute));
   }
   if (evaluatesTrained())
-    (*ir)->setAttr(AutoparDialect::kTrainedStates, toAttribute(*request.trained, &context));
+    (*ir)->setAttr(AutoparDialect::kTrainedStates,
+                   toAttribute(*request.trained, &context));
   if (evaluatesTrained() && request.trained->evaluation)
     (*ir)->setAttr(AutoparDialect::kEvaluation,
                    RecipeAttr::get(&context, *request.trained->evaluation));

@@ -8,7 +8,8 @@
 
 namespace autopar {
 
-/// The value of kHashes of a module that is trained by `recipe`, kRecipe.
+/// The value of AutoparDialect::kHashes of a module that is trained by
+/// `recipe`.
 mlir::Attribute programHashes(const OnnxModel &model, RecipeAttr recipe);
 
 } // namespace autopar

@@ -69,7 +69,8 @@ private:
       return error;
     if (llvm::Error error = verify(plan, graph))
       return error;
-    Attribute given = getOperation()->getAttr(AutoparDialect::kRequest);
+    auto given =
+        getOperation()->getAttrOfType<DictionaryAttr>(AutoparDialect::kRequest);
     if (!given)
       return llvm::Error::success();
     llvm::Expected<PlanRequest> request = requestFromAttribute(given);

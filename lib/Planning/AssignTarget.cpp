@@ -13,7 +13,8 @@ namespace autopar {
 
 /// Returns whether fp16 was asked for, or a weight or an input has this type.
 static bool usesHalf(ModuleOp module) {
-  auto precision = module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
+  auto precision =
+      module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision);
   auto step = module.lookupSymbol<func::FuncOp>("step");
   return (precision && precision == "fp16") ||
          (step && llvm::any_of(step.getArgumentTypes(), [](Type type) {

@@ -75,7 +75,8 @@ static bool isReadAsSum(Value value) {
 
 DenseSet<Value> gradientSums(func::FuncOp step) {
   DenseSet<Value> sums;
-  if (step->getParentOfType<ModuleOp>()->hasAttr(AutoparDialect::kNarrowGradientSums))
+  if (step->getParentOfType<ModuleOp>()->hasAttr(
+          AutoparDialect::kNarrowGradientSums))
     return sums;
   // wider than 16 bits, or converted to such a type
   llvm::SmallSetVector<Value, 32> open;

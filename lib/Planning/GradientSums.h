@@ -13,7 +13,8 @@ namespace autopar {
 ///   %g = einsum ... : bf16;  %h = transpose %g;  %f = convert %h : f32
 /// these are %g and %h. Devices add up %f instead of them, so that a partial
 /// sum of few bits is rounded only once, where it is made. The set is empty if
-/// the recipe of the module allows narrow sums (kNarrowGradientSums).
+/// the recipe of the module allows narrow sums
+/// (AutoparDialect::kNarrowGradientSums).
 mlir::DenseSet<mlir::Value> gradientSums(mlir::func::FuncOp step);
 
 } // namespace autopar

@@ -291,7 +291,8 @@ LogicalResult ModelReader::readFunction(func::FuncOp func, bool setup) {
 FailureOr<ModelGraph> ModelReader::read() {
   if (auto name = module->getAttrOfType<StringAttr>(AutoparDialect::kModel))
     graph.model = name.str();
-  if (auto precision = module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision))
+  if (auto precision =
+          module->getAttrOfType<StringAttr>(AutoparDialect::kPrecision))
     graph.precision = precision.str();
   graph.checksNumerics = module->hasAttr(AutoparDialect::kCheckNumerics);
   graph.table = &targetTable(module);

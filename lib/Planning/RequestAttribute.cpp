@@ -1,6 +1,7 @@
 //===- RequestAttribute.cpp - What is asked of a plan ---------------------===//
 
 #include "autopar/Planning/RequestAttribute.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Support/Names.h"
 #include "llvm/ADT/StringExtras.h"
@@ -103,22 +104,22 @@ static std::string unknownKeyOf(const json::Object &object) {
   return unknownKey(object, std::vector<StringRef>(keys.begin(), keys.end()));
 }
 
-Expected<PlanRequest> requestFromAttribute(mlir::Attribute given) {
-  if (!isa<mlir::DictionaryAttr>(given))
-    return createStringError(AutoparDialect::kRequest + " must be a dictionary");
+Expected<PlanRequest> requestFromAttribute(mlir::DictionaryAttr given) {
   json::Value value = toJSON(given);
   const json::Object &object = *value.getAsObject();
   if (std::string unknown = unknownKeyOf(object); !unknown.empty())
     return createStringError(AutoparDialect::kRequest + ": " + unknown);
   PlanRequest request;
   if (const json::Value *cluster = object.get("cluster")) {
-    Expected<Cluster> read = clusterFromJSON(*cluster, AutoparDialect::kRequest);
+    Expected<Cluster> read =
+        clusterFromJSON(*cluster, AutoparDialect::kRequest);
     if (!read)
       return read.takeError();
     request.cluster = std::move(*read);
   }
   if (Error error = readOptions(object, request))
-    return createStringError(AutoparDialect::kRequest + ": " + toString(std::move(error)));
+    return createStringError(AutoparDialect::kRequest + ": " +
+                             toString(std::move(error)));
   return request;
 }
 

@@ -177,10 +177,12 @@ private:
 
   /// Returns the request of the module or, if it has none, that of the options.
   llvm::Expected<PlanRequest> readRequest() {
-    if (Attribute given = getOperation()->getAttr(AutoparDialect::kRequest)) {
+    if (auto given = getOperation()->getAttrOfType<DictionaryAttr>(
+            AutoparDialect::kRequest)) {
       if (isAsked())
         return llvm::createStringError(
-            "the module says what is asked of its plan (" + AutoparDialect::kRequest +
+            "the module says what is asked of its plan (" +
+            AutoparDialect::kRequest +
             "), and so do options of the pass; remove one of the two");
       return requestFromAttribute(given);
     }

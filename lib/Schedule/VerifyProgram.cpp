@@ -65,9 +65,8 @@ LogicalResult Program::verifyModule() {
   for (auto [name, words] :
        {std::pair(AutoparDialect::kTarget, ArrayRef(kTargets)),
         {AutoparDialect::kPrecision, kPrecisions}}) {
-    Attribute attribute = module->getAttr(name);
-    auto word = dyn_cast_or_null<StringAttr>(attribute);
-    if (attribute && !(word && llvm::is_contained(words, word.getValue())))
+    auto word = module->getAttrOfType<StringAttr>(name);
+    if (word && !llvm::is_contained(words, word.getValue()))
       return module.emitError()
              << name << " is none of " << llvm::join(words, ", ");
   }

@@ -118,7 +118,8 @@ struct AddMetrics : impl::AddMetricsBase<AddMetrics> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     auto function = module.lookupSymbol<func::FuncOp>("step");
-    FailureOr<RecipeAttr> given = findRecipe(module, AutoparDialect::kEvaluation);
+    FailureOr<RecipeAttr> given =
+        findRecipe(module, AutoparDialect::kEvaluation);
     if (failed(given))
       return signalPassFailure();
     if (!*given || !function)

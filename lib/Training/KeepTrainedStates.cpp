@@ -41,7 +41,8 @@ namespace {
 struct KeepTrainedStates : impl::KeepTrainedStatesBase<KeepTrainedStates> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
-    auto trained = module->getAttrOfType<DictionaryAttr>(AutoparDialect::kTrainedStates);
+    auto trained =
+        module->getAttrOfType<DictionaryAttr>(AutoparDialect::kTrainedStates);
     auto function = module.lookupSymbol<func::FuncOp>("step");
     if (!trained || !function)
       return;

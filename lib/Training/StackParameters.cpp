@@ -111,8 +111,8 @@ static void stack(StepFunction &step, BlockArgument argument) {
 namespace {
 struct StackParameters : impl::StackParametersBase<StackParameters> {
   void runOnOperation() final {
-    if (auto other =
-            getOperation()->getAttrOfType<DictionaryAttr>(AutoparDialect::kTrainedStates))
+    if (auto other = getOperation()->getAttrOfType<DictionaryAttr>(
+            AutoparDialect::kTrainedStates))
       return stackAs(other);
     auto trained = trainedModule(getOperation());
     if (failed(trained))

@@ -83,7 +83,8 @@ FailureOr<std::optional<TrainedModule>> trainedModule(ModuleOp module) {
     return std::optional<TrainedModule>();
   auto step = module.lookupSymbol<func::FuncOp>("step");
   if (!step || step.isExternal())
-    return module.emitError() << AutoparDialect::kRecipe << ": there is no @step to train";
+    return module.emitError()
+           << AutoparDialect::kRecipe << ": there is no @step to train";
   return std::optional(TrainedModule{recipe->getRecipe(), step});
 }
 

@@ -3,6 +3,7 @@
 #include "Checkpoint.h"
 
 #include "../core/AtOnce.h"
+#include "../core/MemoryGuard.h"
 
 #include <algorithm>
 #include <atomic>
@@ -91,16 +92,20 @@ Status Checkpoint::checkBytes() const {
     all.push_back(&place);
   std::vector<Status> results(all.size());
   std::atomic<size_t> next{0};
-  size_t threads =
-      std::min<size_t>(std::thread::hardware_concurrency(), all.size());
-  atOnce(threads, [&](size_t) {
-    for (size_t i; (i = next.fetch_add(1)) < all.size();) {
-      const auto &[file, stored] = *all[i];
+  auto check = [&](const BlockInFile &place) {
+    return guardMemory("comparing a checkpoint with its hashes", [&] {
+      const auto &[file, stored] = place;
       ContentHash hash;
-      results[i] = files[file].hash(stored.offset, stored.block.bytes(), hash);
-      if (results[i].ok() && hash.value() != stored.hash)
-        results[i] = otherBytes(*all[i]);
-    }
+      Status status =
+          files[file].hash(stored.offset, stored.block.bytes(), hash);
+      return status.ok() && hash.value() != stored.hash ? otherBytes(place)
+                                                        : status;
+    });
+  };
+  size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  atOnce(std::min(cores, std::max<size_t>(1, all.size())), [&](size_t) {
+    for (size_t i; (i = next.fetch_add(1)) < all.size();)
+      results[i] = check(*all[i]);
   });
   for (Status &result : results)
     if (result.failed())

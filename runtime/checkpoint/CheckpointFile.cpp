@@ -22,7 +22,8 @@ namespace autopar::runtime {
 
 /// Disks take what begins and ends at such a byte without another copy.
 static constexpr int64_t sectorBytes = 4096;
-/// What is written at once, and hashed before that.
+/// FileImage::write writes so many bytes at a time. Before each of these pieces
+/// the hashers hash as many bytes, of any blocks.
 static constexpr int64_t pieceBytes = 16 << 20;
 /// A strip is hashed and tested for numbers that are not finite in one pass.
 static constexpr int64_t stripBytes = 64 << 10;
@@ -73,14 +74,15 @@ public:
   Hasher(FileImage &image, std::atomic<size_t> &next)
       : image(image), next(next) {}
 
-  /// Hashes the next `count` bytes, or fewer if no block is left. The hasher
-  /// takes the next block that none has taken when it is done with one.
-  void hash(int64_t count) {
+  /// Hashes the next `count` bytes. Returns false if there were fewer and no
+  /// block is left. The hasher takes the next block that none has taken when it
+  /// is done with one.
+  bool hash(int64_t count) {
     while (count > 0) {
       if (!part || at == part->end) {
         size_t number = next.fetch_add(1);
         if (number >= image.parts.size())
-          return;
+          return false;
         part = &image.parts[number];
         at = part->begin;
       }
@@ -92,6 +94,7 @@ public:
       count -= end - at;
       at = end;
     }
+    return true;
   }
 
 private:
@@ -126,15 +129,23 @@ Status FileImage::write(const std::string &path) {
   std::vector<Hasher> hashers(std::min(mostHashers, cores),
                               Hasher(*this, next));
   auto hash = [&](int64_t count) {
-    atOnce(hashers.size(), [&](size_t i) { hashers[i].hash(count); });
+    std::atomic<bool> isMore{false};
+    atOnce(hashers.size(), [&](size_t i) {
+      if (hashers[i].hash(count / int64_t(hashers.size())))
+        isMore.store(true);
+    });
+    return isMore.load();
   };
   for (int64_t begin = headerBytes; begin < bytes; begin += pieceBytes) {
     int64_t end = std::min(bytes, begin + pieceBytes);
-    hash((end - begin) / int64_t(hashers.size()));
+    hash(end - begin);
     APRT_TRY(file.write(data() + begin, begin, end - begin,
                         [this](int64_t offset) { return nameAt(offset); }));
   }
-  hash(bytes); // what is left, since blocks are of unequal sizes
+  // Blocks are of unequal sizes, so that hashers may have some left. The
+  // threads of each turn have the priority that this thread has by then.
+  while (hash(pieceBytes)) {
+  }
   std::string text = header();
   std::memcpy(data(), text.data(), text.size());
   APRT_TRY(file.write(data(), 0, headerBytes,

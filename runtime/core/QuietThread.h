@@ -10,14 +10,18 @@
 namespace autopar::runtime {
 
 /// Starts a thread that blocks signals, which are for the threads that expect
-/// them.
+/// them. Throws what std::thread throws if the system refuses it.
 inline std::thread startQuietThread(const std::function<void()> &work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  struct AllBlocked {
+    AllBlocked() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~AllBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    sigset_t before;
+  } blocked; // a new thread blocks what this one does
+  return std::thread(work);
 }
 
 } // namespace autopar::runtime

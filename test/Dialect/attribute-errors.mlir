@@ -117,3 +117,38 @@ func.func @shardings(%x: tensor<4xf32>) {
   %0 = autopar.unary relu %x {autopar.shardings = []} : tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{autopar.precision must be a string}}
+module attributes {autopar.precision = 1 : i64} {}
+
+// -----
+
+// expected-error @below {{autopar.stages must be an integer}}
+module attributes {autopar.stages = "2"} {}
+
+// -----
+
+// expected-error @below {{autopar.check_numerics must be a unit}}
+module attributes {autopar.check_numerics = true} {}
+
+// -----
+
+// expected-error @below {{autopar.hashes must be a dictionary}}
+module attributes {autopar.hashes = "x"} {}
+
+// -----
+
+func.func @padded(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @below {{autopar.padded must be a unit}}
+  %c = autopar.einsum %a, %b "ab,bc->ac" {autopar.padded = 1 : i64} : tensor<2x3xf32>, tensor<3x4xf32> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{autopar.given must be elements}}
+func.func @given(%a: tensor<2xf32> {autopar.given = 3 : i64}) {
+  return
+}

@@ -18,6 +18,7 @@ FOLDERS = ("lib", "include", "runtime", "tools", "test", "python", "docs")
 ROOT_FILES = {"CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CONTRIBUTING.md", "CHANGELOG.md"}
 COMPUTE_OPS = "include/autopar/Dialect/ComputeOps.td"
 DIALECT = "include/autopar/Dialect/Dialect.td"
+METADATA = {"autopar.parameters"}  # names that ONNX files have, which look like those of attributes
 LIBRARIES = "lib/CMakeLists.txt"
 ROOMS = "lib/Planning/CMakeLists.txt"
 UNTESTED = "test/Lint/untested.txt"
@@ -191,12 +192,14 @@ def check_attribute_names(tree):
     for name in sorted(declared.keys() ^ described.keys()):
         yield (DIALECT, declared[name], f"{name} has no row in the description: add it") if name in declared else \
             (DIALECT, described[name], f"{name} is described, but not declared: remove the row, or declare it")
-    call = re.compile(r'(?:[gs]et|has|remove)\w*Attr\w*(?:<[\w:]+>)?\((?:\w+, )?"(autopar\.\w+)"')
+    text = re.compile(r'(?:String(?:Literal|Ref)\s+\w+\s*=|[gs]et\w*Attr\w*(?:<[\w:]+>)?\([^;]*?|(?:has|remove)\w*Attr\w*\([^;]*?)\s*"(autopar\.\w+)"')
     for path in tree.sources(("lib", "include", "tools"), (".h", ".cpp")):
-        for number, line in enumerate(tree.lines(path), 1):
-            names = {name for name in re.findall(r'"(autopar\.\w+)"', line) if name in declared} | set(call.findall(line))
-            for name in sorted(names):
-                yield path, number, f"the name {name} is text here: write the constant of AutoparDialect in {DIALECT}"
+        lines = "\n".join(tree.lines(path))
+        found = {match.start(1): match[1] for match in text.finditer(lines)}
+        found.update((match.start(1), match[1]) for match in re.finditer(r'"(autopar\.\w+)"', lines) if match[1] in declared)
+        for start, name in sorted(found.items()):
+            if name not in METADATA:
+                yield path, lines.count("\n", 0, start) + 1, f"the name {name} is text here: write the constant of AutoparDialect in {DIALECT}"
 
 
 def check_length(tree):

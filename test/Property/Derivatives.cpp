@@ -123,7 +123,8 @@ bool differentiateGraph(ModuleOp module) {
                                   {"optimizer", json::Object{{"kind", "sgd"}}},
                                   {"trainable", std::move(names)}},
                      "of the test"));
-  (*trained)->setAttr(AutoparDialect::kRecipe, RecipeAttr::get(context, recipe));
+  (*trained)->setAttr(AutoparDialect::kRecipe,
+                      RecipeAttr::get(context, recipe));
   PassManager manager(context);
   manager.addPass(createDifferentiate());
   Diagnostics diagnostics(context);

@@ -25,11 +25,11 @@ def Autopar_Dialect : Dialect {
     | `autopar.names` | op | import | array of strings: the ONNX name of each result, "" for none |
     | `autopar.recipe` | module | driver | `#training.recipe`: the recipe by which @step is to be trained |
     | `autopar.evaluation` | module | driver | `#training.recipe`: the recipe of the training whose model this module evaluates |
-    | `autopar.trained_states` | module | driver | a dictionary: the parameters that another entry changes, by name with the types that they have there, and its precision |
+    | `autopar.trained_states` | module | driver | a dictionary: the parameters that another entry changes, by name with the types that they have there |
     | `autopar.hashes` | module | driver | `{model, recipe}`: hashes (16 digits) of the graph and of the recipe of a training, for those who read logs and checkpoints |
-    | `autopar.precision` | module | driver | "fp32" (or none), "tf32", "bf16" or "fp16": the type in which matrix multiplications are computed |
+    | `autopar.precision` | module | driver | "fp32" (or none), "tf32", "bf16" or "fp16": the type in which matrix multiplications and convolutions are computed |
     | `autopar.narrow_gradient_sums` | module | training | a unit: devices may add up their parts of a gradient in the type in which the parts were computed; missing: in the gradient's own type |
-    | `autopar.metrics` | module | training | the metrics of an evaluation, and when the training asks for them, as in the manifest (docs/RuntimeABI.md) |
+    | `autopar.metrics` | module | training | a dictionary: the metrics of an evaluation, and when the training asks for them, as in the manifest (docs/RuntimeABI.md) |
     | `autopar.counted_rows` | module | training | the name of the input that says which rows of a batch count, a string |
     | `autopar.check_numerics` | module | driver | a unit: a step ends the run at the first number that is not finite (`--check-numerics`) |
     | `autopar.request` | module | driver | a dictionary: what is asked of the plan, gone after planning (Planning/RequestAttribute.h) |

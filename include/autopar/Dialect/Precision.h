@@ -8,7 +8,8 @@
 
 namespace autopar {
 
-/// The words of AutoparDialect::kPrecision.
+/// `AutoparDialect::kPrecision` is one of these; a module without it computes
+/// in the first.
 inline constexpr llvm::StringRef kPrecisions[] = {"fp32", "tf32", "bf16",
                                                   "fp16"};
 

@@ -17,7 +17,7 @@ mlir::DictionaryAttr toAttribute(const PlanRequest &request,
 /// Returns the fields of its request that a plan records: all that are not
 /// fields of the plan itself, and of the constraints a hash.
 llvm::json::Object requestOfPlan(const PlanRequest &request);
-llvm::Expected<PlanRequest> requestFromAttribute(mlir::Attribute given);
+llvm::Expected<PlanRequest> requestFromAttribute(mlir::DictionaryAttr given);
 
 } // namespace autopar
 

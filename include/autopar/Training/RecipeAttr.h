@@ -20,7 +20,8 @@ struct RecipeAttrStorage; // a dictionary and its Recipe
 namespace autopar {
 
 /// Returns the recipe that the module has under a name,
-/// AutoparDialect::kRecipe or kEvaluation, or null if it has none. An attribute of another kind is an error.
+/// AutoparDialect::kRecipe or kEvaluation, or null if it has none. An attribute
+/// of another kind is an error.
 mlir::FailureOr<RecipeAttr> findRecipe(mlir::ModuleOp module,
                                        llvm::StringRef name);
 

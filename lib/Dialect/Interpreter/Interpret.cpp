@@ -20,8 +20,8 @@ static std::map<std::string, Tensor> givenValues(ModuleOp module) {
   std::map<std::string, Tensor> given;
   for (auto func : module.getOps<func::FuncOp>())
     for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-      auto elements = func.getArgAttrOfType<ElementsAttr>(
-          i, AutoparDialect::kGiven);
+      auto elements =
+          func.getArgAttrOfType<ElementsAttr>(i, AutoparDialect::kGiven);
       if (!elements)
         continue;
       FailureOr<Tensor> value = fromElements(elements);

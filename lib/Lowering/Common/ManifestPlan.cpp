@@ -3,10 +3,10 @@
 #include "ManifestTables.h"
 #include "autopar/Cost/KernelWork.h"
 #include "autopar/Cost/PeakFlops.h"
+#include "autopar/Dialect/Dialect.h"
 #include "autopar/Dialect/JsonAttributes.h"
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Lowering/Attributes.h"
-#include "autopar/Dialect/Dialect.h"
 #include "autopar/Planning/PlannedModule.h"
 #include <map>
 

@@ -251,7 +251,8 @@ void addTables(const HostProgram &program, json::Object &root) {
 void addEvaluation(ModuleOp module, json::Object &root) {
   if (Attribute evaluation = module->getAttr(AutoparDialect::kMetrics))
     root["evaluation"] = toJSON(evaluation);
-  auto counted = module->getAttrOfType<StringAttr>(AutoparDialect::kCountedRows);
+  auto counted =
+      module->getAttrOfType<StringAttr>(AutoparDialect::kCountedRows);
   for (json::Value &port : *root.getArray("inputs"))
     if (counted && port.getAsObject()->getString("name") == counted.getValue())
       (*port.getAsObject())["role"] = "counted_rows";

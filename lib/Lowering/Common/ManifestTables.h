@@ -28,8 +28,8 @@ llvm::json::Array fixedInputs(mlir::ModuleOp module);
 /// Gives states that are hyperparameters the "range" of what they may be.
 void addRanges(mlir::ModuleOp module, llvm::json::Array &persistent);
 
-/// Adds "evaluation" (`kMetrics`), and says which input counts rows; the
-/// manifest has its inputs.
+/// Adds "evaluation" (`AutoparDialect::kMetrics`), and says which input counts
+/// rows; the manifest has its inputs.
 void addEvaluation(mlir::ModuleOp module, llvm::json::Object &root);
 
 /// Gives inputs that are indices, by `AutoparDialect::kIndexBounds`, their
@@ -45,7 +45,7 @@ llvm::json::Array dimSlices(ShardingAttr attribute,
 void addTables(const HostProgram &program, llvm::json::Object &root);
 
 /// The plan as it was chosen, what it predicts, what a step computes, and
-/// hashes of what a training is made of (`kHashes`).
+/// hashes of what a training is made of (`AutoparDialect::kHashes`).
 mlir::LogicalResult addPlan(const HostProgram &program,
                             llvm::json::Object &root);
 

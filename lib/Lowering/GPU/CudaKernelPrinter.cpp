@@ -95,7 +95,8 @@ LogicalResult CudaKernelPrinter::block(Block &block) {
 
 std::string CudaKernelPrinter::comment() {
   std::string text;
-  auto description = function->getAttrOfType<StringAttr>(AutoparDialect::kDescription);
+  auto description =
+      function->getAttrOfType<StringAttr>(AutoparDialect::kDescription);
   SmallVector<StringRef> lines;
   if (description)
     description.getValue().trim().split(lines, '\n');

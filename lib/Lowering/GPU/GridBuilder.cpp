@@ -29,7 +29,8 @@ mlir::gpu::GPUFuncOp GridBuilder::makeFunction(const GridPlan &plan) {
       builder, loc, name, FunctionType::get(context, types, {}));
   function->setAttr(mlir::gpu::GPUDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
-  function->setAttr(AutoparDialect::kDescription, builder.getStringAttr(descriptionOf(kernel)));
+  function->setAttr(AutoparDialect::kDescription,
+                    builder.getStringAttr(descriptionOf(kernel)));
   auto size = [&](int64_t x) {
     return builder.getDenseI32ArrayAttr({static_cast<int32_t>(x), 1, 1});
   };
