@@ -142,7 +142,7 @@ module attributes {autopar.hashes = "x"} {}
 
 func.func @padded(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
   // expected-error @below {{autopar.padded must be a unit}}
-  %c = autopar.einsum %a, %b "ab,bc->ac" {autopar.padded = 1 : i64} : tensor<2x3xf32>, tensor<3x4xf32> -> tensor<2x4xf32>
+  %c = autopar.einsum "ab,bc->ac" %a, %b {autopar.padded = 1 : i64} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   return
 }
 

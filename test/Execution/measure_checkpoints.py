@@ -1,6 +1,6 @@
 """What checkpoints of gpt2-124m with AdamW cost: how long steps stand still, steps beside the thread that writes, saving beside a plain write, resuming beside plain reading.
 
-    python test/Execution/measure_checkpoints.py TOOL FOLDER [--steps 24] [--ranks 1] [--rounds 5]
+    python test/Execution/measure_checkpoints.py TOOL FOLDER [--steps 48] [--every 6] [--ranks 1] [--rounds 5]
 
 A graph of that size with random weights has 1.5 GB of states. Runs without and with checkpoints, plain writes with fsync and plain reads of as many bytes alternate.
 """
@@ -82,7 +82,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("tool")
     arguments.add_argument("folder")
-    arguments.add_argument("--steps", type=int, default=24)
+    arguments.add_argument("--steps", type=int, default=48)
+    arguments.add_argument("--every", type=int, default=6, help="steps from one save to the next; a save lasts about three")
     arguments.add_argument("--ranks", default="1")
     arguments.add_argument("--rounds", type=int, default=5)
     options = arguments.parse_args()
@@ -105,7 +106,7 @@ def main():
         shutil.rmtree(checkpoints, ignore_errors=True)
         _, lines, before, _ = run(program, work, options.steps)
         alone.append([line["seconds"] for line in lines[1:]])
-        _, lines, after, seconds = run(program, work, options.steps, "--checkpoint", checkpoints, "--checkpoint-every", str(options.steps // 3), "--keep", "1", watch=checkpoints)
+        _, lines, after, seconds = run(program, work, options.steps, "--checkpoint", checkpoints, "--checkpoint-every", str(options.every), "--keep", "1", watch=checkpoints)
         beside.append([line["seconds"] for line in lines if "save_seconds" in line])
         copies += [line["save_seconds"] for line in lines if "save_seconds" in line]
         saves.append(seconds)
