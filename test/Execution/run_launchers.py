@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -259,18 +260,29 @@ def check_lock(training, program):
 #===------------------------------------------------------------------------===#
 
 
+def await_listener(place):
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return socket.create_connection(place, timeout=1).close()
+        except OSError:
+            assert time.monotonic() < end, f"nothing listens at {place}"
+            time.sleep(0.1)
+
+
 class Agents:
     """Agents of torchrun, each with one process, that restart a training."""
 
     def __init__(self, torchrun, training, command, nodes, *options, alone="0"):
         self.alone = alone
-        self.log, place = training.path("parts.jsonl"), f"localhost:{random.randint(28000, 32000)}"
-        self.command = [torchrun, "--nnodes", nodes, "--nproc-per-node", "1", "--rdzv-backend", "c10d", "--rdzv-endpoint", place, "--rdzv-id", "job", "--max-restarts", "99",
+        self.log, place = training.path("parts.jsonl"), ("localhost", random.randint(28000, 32000))
+        self.command = [torchrun, "--nnodes", nodes, "--nproc-per-node", "1", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"{place[0]}:{place[1]}", "--rdzv-id", "job", "--max-restarts", "99",
                         *options, "--no-python", "--", *command]
         self.agents, self.logs = [None] * 4, [training.path(f"agent{number}") for number in range(4)]
-        for number in range(4):
+        self.start(0)
+        await_listener(place)  # the first agent that listens keeps the store of all: not one that is killed
+        for number in range(1, 4):
             self.start(number)
-            time.sleep(0.1)  # the first one keeps the store
 
     def start(self, number):
         # An agent of torch 2.13 that comes later waits, with the store that agents share, for an address that nobody writes again.
