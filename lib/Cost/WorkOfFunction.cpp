@@ -137,6 +137,7 @@ WorkItem &FunctionWork::add(ValueRange reads, ValueRange writes) {
 void FunctionWork::addCommunication(Operation *op) {
   WorkItem &item = add(op->getOperands(), op->getResults());
   item.kind = WorkKind::Collective;
+  item.late = op->hasAttr(AutoparDialect::kRegather);
   if (auto send = dyn_cast<SendOp>(op)) {
     item.kind = WorkKind::Send;
     item.channel = send.getChannel();

@@ -155,14 +155,16 @@ void Order::findNumbers() {
   }
 }
 
-/// Returns whether the item is done as soon as it can be. Items that wait for
-/// arguments alone are not: all of them would come at the start, and their
-/// results would take memory until they are read. Single numbers take almost no
-/// memory, and kernels that free memory may wait for them.
+/// Returns whether the item is done as soon as it can be. Late collectives and
+/// items that wait for arguments alone are not: all of them would come at the
+/// start, and their results would take memory until they are read. Single
+/// numbers take almost no memory, and kernels that free memory may wait for
+/// them.
 bool Order::isEager(unsigned item) const {
   WorkKind kind = work.items[item].kind;
   return kind == WorkKind::Send || isNumber[item] ||
-         (kind == WorkKind::Collective && !links.needs[item].empty());
+         (kind == WorkKind::Collective && !work.items[item].late &&
+          !links.needs[item].empty());
 }
 
 /// Returns whether kernels would wait here for communication that none has

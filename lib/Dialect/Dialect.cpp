@@ -118,6 +118,23 @@ static LogicalResult verifyStepLists(Operation *op, NamedAttribute attribute,
                          << count << " values";
 }
 
+/// Checks that the attribute has numbers of operands of `op`, ascending.
+static LogicalResult verifyRegathers(Operation *op, Attribute attribute) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute);
+  int64_t before = -1;
+  for (int64_t number : numbers ? numbers.asArrayRef() : ArrayRef<int64_t>()) {
+    if (number <= before || number >= int64_t(op->getNumOperands())) {
+      numbers = nullptr;
+      break;
+    }
+    before = number;
+  }
+  if (numbers && !numbers.empty())
+    return success();
+  return op->emitError() << AutoparDialect::kRegathers
+                         << " must hold numbers of operands, ascending";
+}
+
 /// Checks that the value of an attribute is of the attribute's kind.
 static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   struct Kind {
@@ -129,6 +146,7 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
   auto isString = [](Attribute value) { return isa<StringAttr>(value); };
   auto isInteger = [](Attribute value) { return isa<IntegerAttr>(value); };
   auto isUnit = [](Attribute value) { return isa<UnitAttr>(value); };
+  auto isTask = [](Attribute value) { return isa<TaskAttr>(value); };
   auto isDictionary = [](Attribute value) {
     return isa<DictionaryAttr>(value);
   };
@@ -146,6 +164,8 @@ static LogicalResult verifyKind(Operation *op, NamedAttribute attribute) {
       {D::kCheckNumerics, isUnit, "a unit"},
       {D::kNarrowGradientSums, isUnit, "a unit"},
       {D::kPadded, isUnit, "a unit"},
+      {D::kTask, isTask, "#autopar.task"},
+      {D::kRegather, isInteger, "an integer"},
       {D::kTrainedStates, isDictionary, "a dictionary"},
       {D::kHashes, isDictionary, "a dictionary"},
       {D::kModuleTensors, isDictionary, "a dictionary"},
@@ -178,6 +198,8 @@ AutoparDialect::verifyOperationAttribute(Operation *op,
     return verifyStepLists(op, attribute, op->getNumOperands());
   if (attribute.getName() == kResultSteps)
     return verifyStepLists(op, attribute, op->getNumResults());
+  if (attribute.getName() == kRegathers)
+    return verifyRegathers(op, attribute.getValue());
   if (attribute.getName() == kPadded) {
     auto kernel = dyn_cast<KernelOpInterface>(op);
     if (!kernel || kernel.getKernelClass() != KernelClass::Contraction)

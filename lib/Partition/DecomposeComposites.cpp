@@ -48,6 +48,10 @@ public:
       : planned(planned), builder(compositeOp->getContext()) {
     auto steps =
         compositeOp->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
+    if (auto numbers = compositeOp->getAttrOfType<DenseI64ArrayAttr>(
+            AutoparDialect::kRegathers))
+      for (int64_t number : numbers.asArrayRef())
+        regathered.insert(compositeOp->getOperand(number));
     for (auto [index, operand] : llvm::enumerate(compositeOp->getOperands())) {
       shardingOf.try_emplace(operand, composite.shardings.operands[index]);
       stepsOf.try_emplace(operand, steps ? cast<ArrayAttr>(steps[index])
@@ -80,11 +84,14 @@ public:
     for (auto [op, plan] : llvm::zip_equal(ops, plans)) {
       auto shardings = shardingsOf(plan.rule, plan.assignment, planned.mesh);
       SmallVector<Attribute> results, resultSteps, operandSteps;
+      SmallVector<int64_t> regathers;
       for (Sharding &sharding : shardings->results) {
         resultSteps.push_back(endPartial(sharding));
         results.push_back(planned.attr(sharding));
       }
-      for (Value operand : op->getOperands()) {
+      for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+        if (regathered.erase(operand)) // the other parts share it
+          regathers.push_back(index);
         auto known = stepsOf.find(operand);
         operandSteps.push_back(known == stepsOf.end() ? builder.getArrayAttr({})
                                                       : known->second);
@@ -97,6 +104,9 @@ public:
                   builder.getArrayAttr(resultSteps));
       op->setAttr(AutoparDialect::kOperandSteps,
                   builder.getArrayAttr(operandSteps));
+      if (!regathers.empty())
+        op->setAttr(AutoparDialect::kRegathers,
+                    builder.getDenseI64ArrayAttr(regathers));
       if (Attribute stage = compositeOp->getAttr(AutoparDialect::kStage))
         op->setAttr(AutoparDialect::kStage, stage);
     }
@@ -181,6 +191,7 @@ private:
   SmallVector<OpPlan, 0> plans;
   DenseMap<Value, Sharding> shardingOf, wanted;
   DenseMap<Value, ArrayAttr> stepsOf; // of the composite's operands
+  DenseSet<Value> regathered;         // of the composite's operands
 };
 
 } // namespace

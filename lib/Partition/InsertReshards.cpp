@@ -9,6 +9,8 @@
 //   %b = reshard %a from whole to rows split, steps: slice_block
 //   %2 = softmax %b
 //
+// A reader with `autopar.regathers` makes a reshard again.
+//
 //===----------------------------------------------------------------------===//
 
 #include "OpPlan.h"
@@ -69,15 +71,20 @@ private:
     if (failed(plan))
       return failure();
     auto steps = op->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
+    auto regathers =
+        op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kRegathers);
     for (OpOperand &operand : op->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       if (failed(use(operand,
                      wantedSharding(plan->shardings.operands[index],
                                     plan->rule.operands[index]),
-                     steps ? steps[index] : Attribute())))
+                     steps ? steps[index] : Attribute(),
+                     regathers &&
+                         llvm::is_contained(regathers.asArrayRef(), index))))
         return failure();
     }
     op->removeAttr(AutoparDialect::kOperandSteps);
+    op->removeAttr(AutoparDialect::kRegathers);
     return define(op, *plan);
   }
 
@@ -117,7 +124,8 @@ private:
       if (failed(want))
         return failure();
       if (failed(use(operand, {*want, {}},
-                     function.getResultAttr(index, AutoparDialect::kSteps))))
+                     function.getResultAttr(index, AutoparDialect::kSteps),
+                     /*again=*/false)))
         return failure();
       function.removeResultAttr(index,
                                 builder.getStringAttr(AutoparDialect::kSteps));
@@ -126,9 +134,9 @@ private:
   }
 
   /// Lets `operand` read its value as it wants it, from the reshard of the
-  /// first reader that shares it.
+  /// last reader that made it, or from one that it makes `again`.
   LogicalResult use(OpOperand &operand, const WantedSharding &wanted,
-                    Attribute steps) {
+                    Attribute steps, bool again) {
     Value value = operand.get();
     if (shardingOf.at(value) == wanted.sharding)
       return success();
@@ -136,8 +144,8 @@ private:
     std::optional<int64_t> stageOfMaker;
     if (maker)
       stageOfMaker = stageOf(maker);
-    Value &made = reshards.find(value, wanted,
-                                reshardStage(stageOfMaker, stageOf(reader)));
+    Value &made = reshards.find(
+        value, wanted, reshardStage(stageOfMaker, stageOf(reader)), again);
     if (!made) {
       builder.setInsertionPoint(reader);
       FailureOr<Value> first =
@@ -145,6 +153,9 @@ private:
       if (failed(first))
         return failure();
       made = *first;
+      if (again)
+        made.getDefiningOp()->setAttr(AutoparDialect::kRegather,
+                                      builder.getI64IntegerAttr(regathers++));
     }
     operand.set(made);
     return success();
@@ -182,6 +193,7 @@ private:
   OpBuilder builder;
   DenseMap<Value, Sharding> shardingOf;
   SharedReshards<Value, Value> reshards;
+  int64_t regathers = 0;
 };
 
 struct InsertReshards : autopar::impl::InsertReshardsBase<InsertReshards> {

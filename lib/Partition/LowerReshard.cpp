@@ -68,6 +68,9 @@ Value lowerReshard(OpBuilder &builder, ReshardOp reshard, Value input,
     ShardingStep step = *attr.toStep(planned.mesh); // verified
     sharding = *shardingAfter(step, sharding, to);
     input = emit(builder, reshard, step, sharding, input, planned);
+    if (Attribute again = reshard->getAttr(AutoparDialect::kRegather);
+        again && !isLocal(step.kind))
+      input.getDefiningOp()->setAttr(AutoparDialect::kRegather, again);
   }
   return input;
 }

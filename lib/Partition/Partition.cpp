@@ -109,6 +109,7 @@ private:
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     made->removeAttr(AutoparDialect::kShardings);
     made->removeAttr(AutoparDialect::kStage);
+    made->removeAttr(AutoparDialect::kTask);
     for (auto [result, value] :
          llvm::zip_equal(op->getResults(), made->getResults()))
       local[result] = value;

@@ -18,12 +18,17 @@ static LogicalResult verifyOp(Operation *op) {
   if (isa<ReshardOp>(op))
     return op->emitError("a reshard is left after partition: run "
                          "autopar-partition");
-  for (StringRef name : {AutoparDialect::kStrategy, AutoparDialect::kShardings,
-                         AutoparDialect::kOrigin})
+  using D = AutoparDialect;
+  static constexpr std::pair<StringLiteral, StringLiteral> removedBy[] = {
+      {D::kRegathers, "autopar-insert-reshards"},
+      {D::kTask, "autopar-partition"},
+      {D::kStrategy, "autopar-check-equality"},
+      {D::kShardings, "autopar-check-equality"},
+      {D::kOrigin, "autopar-check-equality"}};
+  for (auto [name, pass] : removedBy)
     if (op->hasAttr(name))
-      return op->emitError() << "'" << name
-                             << "' is left after partition: run "
-                                "autopar-check-equality";
+      return op->emitError()
+             << "'" << name << "' is left after partition: run " << pass;
   return success();
 }
 

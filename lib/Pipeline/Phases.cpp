@@ -68,6 +68,8 @@ static void buildTrainingPhase(OpPassManager &manager) {
   manager.addPass(createMoveToSetup());
   manager.addPass(createCanonicalizer());
   manager.addPass(createCSEPass());
+  // Runs last, because ops of several tasks may have been merged.
+  manager.addPass(createAssignTasks());
 }
 
 static void buildPlanPhase(OpPassManager &manager,

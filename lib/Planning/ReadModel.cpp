@@ -159,6 +159,8 @@ LogicalResult ModelReader::readOp(Operation *op, bool setup) {
   item.name = opName(op);
   item.facts = facts.lookup(op);
   item.setup = setup;
+  if (auto task = op->getAttrOfType<TaskAttr>(AutoparDialect::kTask))
+    item.task = task.getValue();
   item.reads.assign(op->getNumOperands(), true);
   item.writes.assign(op->getNumResults(), true);
   for (Value operand : op->getOperands()) {

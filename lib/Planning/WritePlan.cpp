@@ -140,6 +140,12 @@ void PlanWriter::writeOp(Operation *op, unsigned index) {
     resultSteps.push_back(stepsOf(reshards.ofResult(index, i)));
   setSteps(attributes, AutoparDialect::kOperandSteps, operandSteps);
   setSteps(attributes, AutoparDialect::kResultSteps, resultSteps);
+  if (planned.regathers.empty())
+    attributes.erase(AutoparDialect::kRegathers);
+  else
+    attributes.set(AutoparDialect::kRegathers,
+                   builder.getDenseI64ArrayAttr(SmallVector<int64_t>(
+                       planned.regathers.begin(), planned.regathers.end())));
   if (plan.stages > 1)
     attributes.set(AutoparDialect::kStage,
                    builder.getI64IntegerAttr(planned.stage));

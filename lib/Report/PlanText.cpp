@@ -121,6 +121,18 @@ static std::string outcomesText(const Plan &plan, const ModelGraph &graph) {
   return text;
 }
 
+/// Returns a line that counts the copies that are made again, if there are any.
+static std::string regathersText(const Plan &plan) {
+  size_t count = 0;
+  for (const PlannedOp &op : plan.ops)
+    count += op.regathers.size();
+  if (count == 0)
+    return "";
+  return formatv("regathers    {0} of the copies that ops read, which are not "
+                 "held from task to task\n",
+                 count);
+}
+
 std::string describe(const Plan &plan, const ModelGraph &graph) {
   std::string text;
   text += "cluster      " + describe(plan.cluster) + "\n";
@@ -144,6 +156,7 @@ std::string describe(const Plan &plan, const ModelGraph &graph) {
   text += "memory       " + bytesText(plan.predictedPeakMemoryBytes) +
           " per device" + (plan.stages > 1 ? " of the fullest stage" : "") +
           " predicted\n";
+  text += regathersText(plan);
   text += "shardings\n" + shardingsText(plan, graph);
   text += plan.collectives.empty() ? "no communication\n"
           : plan.stages > 1        ? "communication of all stages\n"

@@ -152,3 +152,35 @@ func.func @padded(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
 func.func @given(%a: tensor<2xf32> {autopar.given = 3 : i64}) {
   return
 }
+
+// -----
+
+func.func @task(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{autopar.task must be #autopar.task}}
+  %0 = autopar.unary exp %x {autopar.task = "forward"} : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @regather(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{autopar.regather must be an integer}}
+  %0 = autopar.unary exp %x {autopar.regather} : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @regathers(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{autopar.regathers must hold numbers of operands, ascending}}
+  %0 = autopar.unary exp %x {autopar.regathers = array<i64: 1>} : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @regathers_twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{autopar.regathers must hold numbers of operands, ascending}}
+  %0 = autopar.binary add %x, %x {autopar.regathers = array<i64: 0, 0>} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -52,3 +52,34 @@ func.func @windows(
     {autopar.strategy = #autopar.strategy<@mesh, {"x": split 2}>, autopar.operand_steps = [[#autopar.reshard_step<halo ["x"] dim = 2>]]} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
   return %0, %1 : tensor<1x1x4xf32>, tensor<1x1x4xf32>
 }
+
+// An op with `autopar.regathers` makes the reshard again, and the op after it reads that one. Partition marks the collective and not the op,
+// so that the two are not merged.
+// RUN: autopar-opt %s --autopar-insert-reshards --autopar-partition --cse | FileCheck %s --check-prefix=LOCAL
+// CHECK-LABEL: func.func @again
+// CHECK: %[[A:.*]] = autopar.reshard %arg0 from <@mesh, [{"x"}, {}]> to <@mesh, [{}, {}]> {{.*}}dim = 0>] : tensor<4x8xf32>
+// CHECK: autopar.unary exp %[[A]]
+// CHECK: autopar.unary tanh %[[A]]
+// CHECK: %[[B:.*]] = autopar.reshard %arg0 {{.*}} {autopar.regather = 0 : i64}
+// CHECK: autopar.unary neg %[[B]]
+// CHECK-NOT: autopar.regathers
+// CHECK: autopar.unary abs %[[B]]
+// CHECK-NOT: autopar.reshard
+// LOCAL-LABEL: func.func @again
+// LOCAL: %[[A:.*]] = autopar.all_gather %arg0
+// LOCAL: autopar.unary exp %[[A]]
+// LOCAL: %[[B:.*]] = autopar.all_gather %arg0 {{.*}}autopar.regather = 0 : i64
+// LOCAL-NOT: autopar.task
+// LOCAL: autopar.unary neg %[[B]]
+// LOCAL-NOT: autopar.all_gather
+func.func @again(
+    %w: tensor<4x8xf32> {autopar.source = #autopar.input<"w">, autopar.sharding = #rows})
+    -> (tensor<4x8xf32> {autopar.result = #autopar.output<"e">, autopar.sharding = #whole}, tensor<4x8xf32> {autopar.result = #autopar.output<"t">, autopar.sharding = #whole},
+        tensor<4x8xf32> {autopar.result = #autopar.output<"n">, autopar.sharding = #whole}, tensor<4x8xf32> {autopar.result = #autopar.output<"a">, autopar.sharding = #whole}) {
+  %0 = autopar.unary exp %w {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.operand_steps = [[#autopar.reshard_step<all_gather ["x"] dim = 0>]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %1 = autopar.unary tanh %w {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.operand_steps = [[#autopar.reshard_step<all_gather ["x"] dim = 0>]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %2 = autopar.unary neg %w {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.regathers = array<i64: 0>, autopar.task = #autopar.task<input_gradient>,
+    autopar.operand_steps = [[#autopar.reshard_step<all_gather ["x"] dim = 0>]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  %3 = autopar.unary abs %w {autopar.strategy = #autopar.strategy<@mesh, {}>, autopar.operand_steps = [[#autopar.reshard_step<all_gather ["x"] dim = 0>]]} : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %0, %1, %2, %3 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

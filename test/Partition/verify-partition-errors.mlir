@@ -62,3 +62,13 @@ func.func @step_0(%a: tensor<4xf32> {autopar.source = #autopar.parameter<"a", "m
   autopar.send %0 channel = 0 to 1 : tensor<4xf32>
   return
 }
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step_0(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>, autopar.global_type = tensor<4xf32>})
+    attributes {autopar.stage = 0 : i64} {
+  // expected-error @below {{'autopar.task' is left after partition: run autopar-partition}}
+  %0 = autopar.unary exp %a {autopar.task = #autopar.task<forward>} : tensor<4xf32> -> tensor<4xf32>
+  return
+}

@@ -190,6 +190,16 @@
 // RUN: %{check}
 // NEGATIVE: error: plan file {{.*}}: 'stage' must be an integer of 0 or more
 
+// REDEFINE: %{prefix} = REGATHERS
+// REDEFINE: %{changes} = ops.up.regathers='["w1"]'
+// RUN: %{check}
+// REGATHERS: error: plan file {{.*}}: op 'up': 'regathers' takes numbers of operands such as [1]
+
+// REDEFINE: %{prefix} = OPERAND
+// REDEFINE: %{changes} = ops.up.regathers='[2]'
+// RUN: %{check}
+// OPERAND: error: plan: op up: 'regathers' must be numbers of its 2 operands, ascending
+
 // REDEFINE: %{plan} = %t.layer.json
 // REDEFINE: %{prefix} = PIPELINE
 // REDEFINE: %{changes} = schedule='"none"'

@@ -30,6 +30,7 @@ enum class WorkKind { Compute, Collective, Send, Recv };
 struct WorkItem {
   WorkKind kind = WorkKind::Compute;
   int64_t channel = -1; // Send and Recv: messages are in order on each channel
+  bool late = false;    // Collective: comes just before its first reader
   llvm::SmallVector<unsigned, 4> reads, writes; // buffers
   /// Pairs (index in writes, index in reads): the write may be stored over the
   /// read buffer.
@@ -73,12 +74,12 @@ std::vector<bool> statesToCopy(const WorkList &work);
 
 /// Chooses an order of the items in which reads come after writes, and writes
 /// of states after the reads before them. Collectives and sends come as soon as
-/// their operands are computed; receives, and collectives of arguments, come
-/// just before their first reader. Compute items keep their order with two
-/// exceptions. Single numbers that depend on single numbers alone are computed
-/// as soon as possible. And if all last readers of a buffer can be computed,
-/// and that leaves less in the arena than the buffer takes, they come at once.
-/// Example, updates by gradients:
+/// their operands are computed; receives, late collectives and collectives of
+/// arguments come just before their first reader. Compute items keep their
+/// order with two exceptions. Single numbers that depend on single numbers
+/// alone are computed as soon as possible. And if all last readers of a buffer
+/// can be computed, and that leaves less in the arena than the buffer takes,
+/// they come at once. Example, updates by gradients:
 ///
 ///   gradient of b; gradient of a; update of a; update of b
 ///   -> gradient of b; update of b; gradient of a; update of a

@@ -35,6 +35,7 @@ def Autopar_Dialect : Dialect {
     | `autopar.request` | module | driver | a dictionary: what is asked of the plan, gone after planning (Planning/RequestAttribute.h) |
     | `autopar.plan` | module | plan | a dictionary: the fields of a plan file but tensors and ops (docs/PlanFile.md) |
     | `autopar.schedule_steps` | module | training | the step at which the schedule of the learning rate ends, an integer; missing: it has no end |
+    | `autopar.task` | op of @step | training | `#autopar.task`: the part of a training step to which it belongs; gone after partition |
     | `autopar.stages` | module | plan | number of pipeline stages |
     | `autopar.source` | function argument | import | `#autopar.input`, `#autopar.parameter`, `#autopar.state`, `#autopar.setup_result` |
     | `autopar.result` | function result | import | `#autopar.output`, `#autopar.gradient`, `#autopar.next_state` or `#autopar.setup_value` |
@@ -42,6 +43,8 @@ def Autopar_Dialect : Dialect {
     | `autopar.shardings` | op | plan | array: how each result is sharded for its users |
     | `autopar.strategy` | op | plan | what each axis does in the op |
     | `autopar.operand_steps`, `autopar.result_steps` | op | plan | arrays, one per operand or result: the `#autopar.reshard_step`s of its reshard, in order; missing: there are none. Gone after insert-reshards |
+    | `autopar.regathers` | op | plan | numbers of operands, ascending: their reshard is made again, although an op before this one had the same. Gone after insert-reshards |
+    | `autopar.regather` | reshard, collective | partition | it makes a reshard again: an integer that no other such reshard of the function has, so that nothing merges them |
     | `autopar.steps` | function result | plan | the `#autopar.reshard_step`s of its reshard, if it has one; gone after insert-reshards |
     | `autopar.padded` | GEMM | plan | a unit: its operands are padded, so that their rows in memory are aligned; gone after align-operands |
     | `autopar.stage` | op, function | plan, partition | pipeline stage |
@@ -100,12 +103,15 @@ def Autopar_Dialect : Dialect {
     static constexpr llvm::StringLiteral kStrategy = "autopar.strategy";
     static constexpr llvm::StringLiteral kOperandSteps = "autopar.operand_steps";
     static constexpr llvm::StringLiteral kResultSteps = "autopar.result_steps";
+    static constexpr llvm::StringLiteral kRegathers = "autopar.regathers";
+    static constexpr llvm::StringLiteral kRegather = "autopar.regather";
     static constexpr llvm::StringLiteral kSteps = "autopar.steps";
     static constexpr llvm::StringLiteral kPadded = "autopar.padded";
     static constexpr llvm::StringLiteral kStage = "autopar.stage";
     static constexpr llvm::StringLiteral kGlobalType = "autopar.global_type";
     static constexpr llvm::StringLiteral kOrigin = "autopar.origin";
     static constexpr llvm::StringLiteral kKept = "autopar.kept";
+    static constexpr llvm::StringLiteral kTask = "autopar.task";
     static constexpr llvm::StringLiteral kScheduleSteps = "autopar.schedule_steps";
     static constexpr llvm::StringLiteral kHyperparameters = "autopar.hyperparameters";
     static constexpr llvm::StringLiteral kStages = "autopar.stages";
@@ -329,6 +335,10 @@ def Autopar_OutputAttr : Autopar_Attr<"Output", "output"> {
                   /// An output that the compiler adds has its role's name.
                   AttrBuilder<(ins "::autopar::OutputRole":$role),
                               "return $_get($_ctxt, ::mlir::StringAttr::get($_ctxt, ::autopar::stringifyOutputRole(role)), role);">];
+}
+
+def Autopar_TaskAttr : EnumAttr<Autopar_Dialect, Autopar_Task, "task"> {
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def Autopar_SetupValueAttr : Autopar_Attr<"SetupValue", "setup_value"> {

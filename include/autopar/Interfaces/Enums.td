@@ -80,6 +80,13 @@ def Autopar_Activation : Autopar_Enum<"Activation", "function that a library app
 def Autopar_BufferSpace : Autopar_Enum<"BufferSpace", "where a buffer is stored", [
   I32EnumCase<"Arena", 0, "arena">, I32EnumCase<"Persistent", 1, "persistent">]>;
 
+/// The part of a training step to which an op belongs. An inference is one task, forward.
+def Autopar_Task : Autopar_Enum<"Task", "part of a training step", [
+  I32EnumCase<"Forward", 0, "forward">,                // what the loss depends on, and what else follows from it alone
+  I32EnumCase<"InputGradient", 1, "input_gradient">,   // leads to the gradients of several parameters
+  I32EnumCase<"WeightGradient", 2, "weight_gradient">, // leads to the gradient of one parameter
+  I32EnumCase<"Update", 3, "update">]>;                // follows from gradients, or is about the optimizer alone
+
 //===----------------------------------------------------------------------===//
 // What states and outputs are for
 //===----------------------------------------------------------------------===//

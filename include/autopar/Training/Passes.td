@@ -103,4 +103,15 @@ def DropFunctions : Pass<"autopar-drop-functions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::autopar::AutoparDialect"];
 }
 
+def AssignTasks : Pass<"autopar-assign-tasks", "::mlir::ModuleOp"> {
+  let summary = "give each op of @step its task in the training step";
+  let description = [{
+    Run at the end of phase training, after all passes that merge or move ops. The loss depends on the ops of task
+    `forward`; an op that follows from these alone, such as an average of batch norm, is `forward` too. Of the other ops
+    on which gradients depend, those that lead to the gradient of one parameter are `weight_gradient`, the rest
+    `input_gradient`. All others are `update`. Without a recipe the pass does nothing.
+  }];
+  let dependentDialects = ["::autopar::AutoparDialect"];
+}
+
 #endif // AUTOPAR_TRAINING_PASSES_TD

@@ -194,6 +194,34 @@ static std::string whyNot(const GraphValue &value, const Sharding &from,
   return "";
 }
 
+/// Checks that an op makes only reshards again that communicate. Stages send
+/// each value once, so only plans of one stage make reshards again.
+static Error verifyRegathers(const Plan &plan, const ModelGraph &graph,
+                             const PlannedReshards &reshards) {
+  for (const auto &[index, planned] : enumerate(plan.ops)) {
+    const GraphOp &op = graph.ops[index];
+    int64_t before = -1;
+    for (unsigned operand : planned.regathers) {
+      if (op.setup || plan.stages > 1)
+        return createStringError(
+            "plan: op " + op.name +
+            " has 'regathers', which are for @step of a plan of one stage");
+      if (int64_t(operand) <= before || operand >= op.operands.size())
+        return createStringError(
+            "plan: op " + op.name + ": 'regathers' must be numbers of its " +
+            Twine(op.operands.size()) + " operands, ascending");
+      const PlannedReshards::Steps &steps = reshards.ofOperand(index, operand);
+      if (!steps || !communicates(*steps))
+        return createStringError(
+            "plan: op " + op.name + ": 'regathers' has operand " +
+            Twine(operand) +
+            ", which devices do not exchange before the op reads it");
+      before = operand;
+    }
+  }
+  return Error::success();
+}
+
 /// Checks that the sharding of a value can be resharded to or from each
 /// sharding in which an op reads or makes it.
 static Error verifyReshards(const Plan &plan, const ModelGraph &graph) {
@@ -224,7 +252,7 @@ static Error verifyReshards(const Plan &plan, const ModelGraph &graph) {
                               /*result=*/true, op))
         return error;
   }
-  return Error::success();
+  return verifyRegathers(plan, graph, reshards);
 }
 
 static Error verifyStageOrder(const Plan &plan, const ModelGraph &graph) {

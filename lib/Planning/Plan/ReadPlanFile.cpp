@@ -34,6 +34,8 @@ private:
   Error readNumbers(const json::Object &in);
   Error readCollectives(const json::Object &in);
   Error readValue(StringRef tensor, const json::Value &value);
+  Error readRegathers(const json::Value &value, const Twine &where,
+                      PlannedOp &op);
   Error readOp(StringRef op, const json::Value &value);
   Expected<SmallVector<unsigned>> axis(StringRef text, const Twine &where);
   Expected<Choice> choice(StringRef text, const Twine &where);
@@ -253,6 +255,23 @@ Expected<Choice> Reader::choice(StringRef text, const Twine &where) {
   return result;
 }
 
+/// Reads the numbers of operands whose reshard an op makes again.
+Error Reader::readRegathers(const json::Value &value, const Twine &where,
+                            PlannedOp &op) {
+  const json::Array *numbers = value.getAsArray();
+  for (const json::Value &number : numbers ? *numbers : json::Array()) {
+    std::optional<int64_t> operand = number.getAsInteger();
+    if (!operand || !isUInt<32>(*operand)) {
+      numbers = nullptr;
+      break;
+    }
+    op.regathers.push_back(*operand);
+  }
+  if (!numbers || op.regathers.empty())
+    return fail(where + ": 'regathers' takes numbers of operands such as [1]");
+  return Error::success();
+}
+
 Error Reader::readOp(StringRef op, const json::Value &value) {
   std::string where = ("op '" + op + "'").str();
   const json::Object *object = value.getAsObject();
@@ -260,8 +279,8 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
       object ? object->getObject("strategy") : nullptr;
   if (!strategy)
     return fail(where + " needs an object 'strategy'");
-  if (Error error =
-          checkKeys(*object, {"strategy", "stage", "rule"}, where + ": "))
+  if (Error error = checkKeys(
+          *object, {"strategy", "stage", "rule", "regathers"}, where + ": "))
     return error;
   PlannedOp planned{op.str(), Assignment(plan.mesh.subAxes().size()), 0, ""};
   for (StringRef name : sortedKeys(*strategy)) {
@@ -285,6 +304,9 @@ Error Reader::readOp(StringRef op, const json::Value &value) {
     planned.stage = *stage;
   }
   planned.rule = object->getString("rule").value_or("").str();
+  if (const json::Value *regathers = object->get("regathers"))
+    if (Error error = readRegathers(*regathers, where, planned))
+      return error;
   plan.ops.push_back(std::move(planned));
   return Error::success();
 }

@@ -12,12 +12,11 @@ using namespace llvm;
 
 namespace autopar {
 
-const StageWork::Copy *StageWork::copyOf(unsigned value,
-                                         const Sharding &sharding) const {
+StageWork::Copy *StageWork::copyOf(unsigned value, const Sharding &sharding) {
   auto list = copies.find(value);
   if (list == copies.end())
     return nullptr;
-  const Copy *found = llvm::find_if(list->second, [&](const Copy &copy) {
+  Copy *found = llvm::find_if(list->second, [&](const Copy &copy) {
     return copy.sharding == sharding;
   });
   return found == list->second.end() ? nullptr : found;
@@ -53,11 +52,13 @@ private:
   void repeat(int64_t stage, unsigned op);
   unsigned receive(int64_t stage, unsigned value);
   unsigned read(int64_t stage, unsigned value, const Sharding &want,
-                const PlannedReshards::Steps &steps, bool fused);
+                const PlannedReshards::Steps &steps, bool fused,
+                bool again = false);
   unsigned readOperand(int64_t stage, unsigned op, unsigned operand,
                        bool fused);
   unsigned reshard(int64_t stage, unsigned buffer, unsigned value,
-                   const PlannedReshards::Steps &steps, bool fused);
+                   const PlannedReshards::Steps &steps, bool fused,
+                   bool late = false);
   unsigned reshardResult(int64_t stage, unsigned buffer, unsigned value);
   std::string packingOf(const Launch &launch) const;
   void launch(const Launch &launch);
@@ -169,9 +170,11 @@ unsigned WorkLister::place(int64_t number, unsigned value) {
 }
 
 /// Returns the buffer after the steps of a reshard. `fused` tells that the
-/// reader is a kernel, which takes slices as it reads.
+/// reader is a kernel, which takes slices as it reads; `late`, that the
+/// collectives come just before it.
 unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
-                             const PlannedReshards::Steps &steps, bool fused) {
+                             const PlannedReshards::Steps &steps, bool fused,
+                             bool late) {
   StageWork &stage = stages[number];
   if (!steps)
     return buffer;
@@ -181,6 +184,7 @@ unsigned WorkLister::reshard(int64_t number, unsigned buffer, unsigned value,
       break;
     WorkItem item;
     item.kind = local ? WorkKind::Compute : WorkKind::Collective;
+    item.late = late && !local;
     item.reads.push_back(buffer);
     int64_t before = stage.work.buffers[buffer].bytes;
     buffer = newBuffer(stage, value, step.after);
@@ -208,16 +212,22 @@ unsigned WorkLister::reshardResult(int64_t number, unsigned buffer,
 }
 
 /// Returns the buffer of `value` in the sharding `want`, to which `steps` lead;
-/// there is one copy per stage and sharding.
+/// there is one copy per stage and sharding, which the reader may make again.
 unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
-                          const PlannedReshards::Steps &steps, bool fused) {
+                          const PlannedReshards::Steps &steps, bool fused,
+                          bool again) {
   unsigned buffer = place(number, value);
   if (shardingOf(value) == want || (fused && !movesData(steps)))
     return buffer;
-  if (const StageWork::Copy *known = stages[number].copyOf(value, want))
+  StageWork::Copy *known = stages[number].copyOf(value, want);
+  if (known && !again)
     return known->buffer;
-  buffer = reshard(number, buffer, value, steps, fused);
-  stages[number].copies[value].push_back({want, buffer});
+  buffer = reshard(number, buffer, value, steps, fused, /*late=*/again);
+  known = stages[number].copyOf(value, want);
+  if (known)
+    known->buffer = buffer;
+  else
+    stages[number].copies[value].push_back({want, buffer});
   return buffer;
 }
 
@@ -225,7 +235,8 @@ unsigned WorkLister::readOperand(int64_t number, unsigned op, unsigned operand,
                                  bool fused) {
   return read(number, graph.ops[op].operands[operand],
               reshards.shardings(op).operands[operand],
-              reshards.ofOperand(op, operand), fused);
+              reshards.ofOperand(op, operand), fused,
+              plan.ops[op].regathersOperand(operand));
 }
 
 //===----------------------------------------------------------------------===//

@@ -119,6 +119,8 @@ static json::Object opToJSON(const PlannedOp &op, const Plan &plan) {
     item["stage"] = op.stage;
   if (!op.rule.empty())
     item["rule"] = op.rule;
+  if (!op.regathers.empty())
+    item["regathers"] = json::Array(op.regathers);
   return item;
 }
 
@@ -144,6 +146,8 @@ static std::string keyOf(const PlannedOp &op) {
   for (const Choice &choice : op.assignment)
     key +=
         ";" + std::to_string(choice.kind) + "." + std::to_string(choice.index);
+  for (unsigned operand : op.regathers)
+    key += ";r" + std::to_string(operand);
   return key;
 }
 

@@ -3,6 +3,7 @@
 #include "EvaluatePlan.h"
 #include "Stages.h"
 #include "autopar/Planning/Plan/PredictMemory.h"
+#include "autopar/Planning/Plan/Regathers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -21,7 +22,10 @@ PlanEvaluator::PlanEvaluator(const PlanQuestion &question,
                              const PlanProblem &built, const Trial &trial,
                              const MemoryLimit &limit)
     : question(question), built(built), trial(trial), limit(limit),
-      places(trial.cluster, trial.pipeline()), draft{emptyPlan(trial), {}} {}
+      places(trial.cluster, trial.pipeline()), draft{emptyPlan(trial), {}},
+      hasTasks(any_of(question.graph.ops, [](const GraphOp &op) {
+        return op.task != Task::Forward;
+      })) {}
 
 /// Turns `draft`, which has the plan of another choice or none, into the plan
 /// of `choice`.
@@ -32,7 +36,11 @@ Error PlanEvaluator::make(ArrayRef<unsigned> choice,
   draft.choice = choice.vec();
   if (plan.stages == 1) {
     plan.predictedStepSeconds = built.problem.undeferredSecondsOf(choice);
+    shareReshards(plan);
     predictMemory(question.graph, plan);
+    if (hasTasks && excessBytes(plan, places, limit) > 0 &&
+        regatherInEachTask(question.graph, plan))
+      predictMemory(question.graph, plan);
   } else if (Error error = cutStages(question.graph, built.opSeconds(choice),
                                      limit, question.limits, plan)) {
     return error;

@@ -50,6 +50,7 @@ private:
   MemoryLimit limit;
   StagePlaces places;
   PlannedChoice draft; // the last one; only differences are written
+  bool hasTasks;       // the graph is a training step
   std::optional<PlannedChoice> best; // of those that fit
   bool tooFull = false;
   std::string reason;

@@ -56,10 +56,10 @@ WantedSharding PlanCost::wantedBy(const GraphUse &use) const {
 }
 
 /// Notes a reshard for a read. If several ops of a stage want the same reshard,
-/// only the first notes it.
+/// only the first notes it, and those that make it again.
 void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
                         const WantedSharding &wanted,
-                        const PlannedReshards::Steps &steps) {
+                        const PlannedReshards::Steps &steps, bool again) {
   const Sharding &from = plan.values[value].sharding;
   if (from == wanted.sharding)
     return;
@@ -68,10 +68,11 @@ void PlanCost::noteRead(unsigned value, std::optional<unsigned> op,
   if (reads == ReadCost::Shared)
     erase_if(stages, [&](int64_t stage) {
       return std::exchange(
-          (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage), true);
+          (atSetup ? isMadeAtSetup : isMade).find(value, wanted, stage, again),
+          true);
     });
-  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill}, steps,
-       stages);
+  note({value, op, false, from, wanted.sharding, {}, {}, 0, wanted.fill, again},
+       steps, stages);
 }
 
 /// Notes a reshard once for all stages in places of the same kind.
@@ -110,7 +111,7 @@ static bool isSameStep(const ReshardPlace &a, const ReshardPlace &b,
 /// Returns how many of its first steps a reshard shares with an earlier one of
 /// the stage. Partition merges equal steps.
 size_t PlanCost::stepsMade(const ReshardPlace &place, int64_t stage) {
-  if (place.result || reads == ReadCost::PerRead)
+  if (place.result || place.again || reads == ReadCost::PerRead)
     return 0;
   std::vector<ReshardPlace> &list =
       made[{place.value, stage, isAtSetup(place)}];
@@ -182,7 +183,8 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
     for (const auto &[position, value] : enumerate(op.operands))
       noteRead(value, unsigned(index),
                wantedBy({unsigned(index), unsigned(position)}),
-               recorded.ofOperand(index, position));
+               recorded.ofOperand(index, position),
+               plan.ops[index].regathersOperand(position));
     for (const auto &[position, value] : enumerate(op.results))
       note({value,
             unsigned(index),
@@ -196,7 +198,7 @@ PlanCost::PlanCost(const Plan &plan, const ModelGraph &graph, ReadCost reads)
   }
   for (const auto &[index, value] : enumerate(graph.stepResults))
     noteRead(value, std::nullopt, {endPartial(shardingOf(value)), {}},
-             recorded.ofReturned(index));
+             recorded.ofReturned(index), /*again=*/false);
   addMessages();
 }
 
@@ -235,8 +237,10 @@ double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
     WantedSharding wanted =
         wantedSharding(strategy.shardings.operands[position],
                        item.facts->rule.operands[position]);
-    if (planned != wanted.sharding && !isReadAlike(value, wanted, op) &&
-        !std::exchange(isPaid.find(value, wanted, 0), true))
+    bool again = plan.ops[op].regathersOperand(position);
+    if (planned != wanted.sharding &&
+        (again || !isReadAlike(value, wanted, op)) &&
+        !std::exchange(isPaid.find(value, wanted, 0, again), true))
       seconds +=
           pricesIn(stageOfRead(value, op))
               .reshardSeconds(planned, wanted.sharding, graph.values[value]);
@@ -259,19 +263,20 @@ double PlanCost::valueSeconds(unsigned value, const Sharding &sharding) {
                 strategies[item.producer]->shardings.results[item.resultIndex],
                 sharding, item);
   SharedReshards<unsigned, bool> isPaid, isPaidAtSetup;
-  auto read = [&](std::optional<unsigned> op, const WantedSharding &wanted) {
+  auto read = [&](std::optional<unsigned> op, const WantedSharding &wanted,
+                  bool again) {
     int64_t stage = stageOfRead(value, op);
     bool atSetup = op && graph.ops[*op].setup;
-    if (!std::exchange(
-            (atSetup ? isPaidAtSetup : isPaid).find(value, wanted, stage),
-            true))
+    if (!std::exchange((atSetup ? isPaidAtSetup : isPaid)
+                           .find(value, wanted, stage, again),
+                       true))
       seconds +=
           pricesIn(stage).reshardSeconds(sharding, wanted.sharding, item);
   };
   for (const GraphUse &use : item.uses)
-    read(use.op, wantedBy(use));
+    read(use.op, wantedBy(use), plan.ops[use.op].regathersOperand(use.operand));
   if (item.output)
-    read(std::nullopt, {endPartial(sharding), {}});
+    read(std::nullopt, {endPartial(sharding), {}}, /*again=*/false);
   return seconds * weight(item.setup && !item.persistent);
 }
 

@@ -5,6 +5,8 @@
 #include "TrialProblem.h"
 #include "autopar/Planning/Constraints/AskAsBefore.h"
 #include "autopar/Planning/Plan/IdentifyPlan.h"
+#include "autopar/Planning/Plan/PredictMemory.h"
+#include "autopar/Planning/Plan/Regathers.h"
 #include "autopar/Planning/Search/PredictStep.h"
 #include "autopar/Planning/Search/SharedWork.h"
 #include "llvm/ADT/STLExtras.h"
@@ -360,6 +362,11 @@ Expected<Plan> PlanSearch::run() {
   double least = best->predictedStepSeconds;
   for (const TrialBound &bound : bounds)
     least = std::min(least, bound.seconds);
+  StagePlaces places(best->cluster, best->pipeline());
+  holdCopiesThatFit(graph, *best, [&](Plan &plan) {
+    predictMemory(graph, plan);
+    return excessBytes(plan, places, request.limit()) <= 0;
+  });
   predictStep(graph, least, *best, tried);
   if (Error error = verify(*best, graph))
     return std::move(error);

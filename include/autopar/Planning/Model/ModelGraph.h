@@ -46,6 +46,7 @@ struct GraphOp {
   /// Per operand and per result, whether it passes through memory; if not, it
   /// stays inside a kernel group.
   llvm::SmallVector<bool> reads, writes;
+  Task task = Task::Forward;
 };
 
 struct GraphUse {

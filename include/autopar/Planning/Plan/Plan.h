@@ -84,9 +84,16 @@ struct PlannedOp {
   /// assignment numbers: `matmul ([0, 2], [2, 1]) -> ([0, 1])`; "" if the file
   /// has none.
   std::string rule;
+  /// The operands, ascending, whose reshard is made again for this op, although
+  /// an op before it read the value in the same sharding (Regathers.h).
+  llvm::SmallVector<unsigned, 1> regathers = {};
   /// The op is a GEMM whose operands are padded so that their rows are aligned
   /// (Padding.h). It follows from the plan and is not in the file.
   bool padded = false;
+
+  bool regathersOperand(unsigned operand) const {
+    return llvm::is_contained(regathers, operand);
+  }
 };
 
 /// The sharding in which a value is stored for its users.

@@ -3,8 +3,9 @@
 //   %1 = softmax ...                  rows split
 //   %2 = einsum %1, %w                reads %1 whole
 //   %3 = einsum %1, %v                reads %1 whole
-// has one reshard of %1 from rows split to whole. Planning counts reshards and
-// Partition makes them; both ask here which reshards are the same one. Reshards
+// has one reshard of %1 from rows split to whole, unless the plan says that %3
+// makes it again. Planning counts reshards and Partition makes them; both ask
+// here which reshards are the same one. Reshards
 // of a value to different shardings share equal first steps as well (CSE).
 //
 //===----------------------------------------------------------------------===//
@@ -52,15 +53,18 @@ inline int64_t reshardStage(std::optional<int64_t> maker, int64_t reader) {
   return maker.value_or(reader);
 }
 
-/// The reshards of a function: one per value, wanted sharding and stage.
+/// The reshards of a function: one per value, wanted sharding and stage, and
+/// one more for each reader that makes it again.
 template <typename Value, typename Made> class SharedReshards {
 public:
-  /// Returns what was made for the first reader; a new reshard is `Made()`.
-  Made &find(Value value, const WantedSharding &wanted, int64_t stage) {
+  /// Returns what was made for the reader that made it last; a new reshard is
+  /// `Made()`, and so is one that this reader makes `again`.
+  Made &find(Value value, const WantedSharding &wanted, int64_t stage,
+             bool again = false) {
     llvm::SmallVector<Reshard, 1> &list = reshards[{value, stage}];
     for (Reshard &known : list)
       if (known.wanted == wanted)
-        return known.made;
+        return again ? known.made = Made() : known.made;
     list.push_back({wanted, Made()});
     return list.back().made;
   }

@@ -28,7 +28,7 @@ struct StageWork {
     unsigned buffer;
   };
   llvm::DenseMap<unsigned, llvm::SmallVector<Copy, 1>> copies; // by value
-  const Copy *copyOf(unsigned value, const Sharding &sharding) const;
+  Copy *copyOf(unsigned value, const Sharding &sharding);
   std::vector<std::optional<unsigned>> persistent; // per buffer: its value
   llvm::DenseSet<unsigned> plain; // persistent values read unpacked
   /// The library calls that read a persistent value, by the value and the text

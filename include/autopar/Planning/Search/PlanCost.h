@@ -35,6 +35,7 @@ struct ReshardPlace {
   ReshardPath path;
   double seconds = 0;                     // per step, in one of the stages
   llvm::SmallVector<double, 0> fill = {}; // as in WantedSharding
+  bool again = false; // an op before this one had the same reshard
 };
 
 /// The seconds of one step for all micro-batches together, by op and by
@@ -89,7 +90,7 @@ private:
                    unsigned op) const;
   void noteRead(unsigned value, std::optional<unsigned> op,
                 const WantedSharding &wanted,
-                const PlannedReshards::Steps &steps);
+                const PlannedReshards::Steps &steps, bool again);
   void note(ReshardPlace place, const PlannedReshards::Steps &steps,
             llvm::ArrayRef<int64_t> where);
   void noteIn(ReshardPlace place, const ReshardPath &path);

@@ -18,12 +18,14 @@ TEST(ReadPlanFile, ReadsWhatIsWritten) {
   ModelGraph graph = twoLayers(8);
   Plan plan = replicatedPlan(graph, 4, 2);
   plan.ops[0].assignment.front() = Choice{Choice::Split, 0};
+  plan.ops[1].regathers = {0, 2};
   plan.values[0].sharding.dims[0].subAxes = {0};
   json::Value written = toJSON(plan);
   Plan read = cantFail(planFromJSON(written, "plan.json"));
   EXPECT_EQ(toJSON(read), written);
   EXPECT_EQ(toString(alignWith(read, graph)), "");
   EXPECT_TRUE(read.ops[0].assignment == plan.ops[0].assignment);
+  EXPECT_EQ(read.ops[1].regathers, plan.ops[1].regathers);
   EXPECT_TRUE(read.values[0].sharding == plan.values[0].sharding);
 }
 

@@ -27,6 +27,8 @@ TEST(SharedReshards, AreOnePerValueShardingFillAndStage) {
   EXPECT_EQ(reshards.find(7, rows, 0), 0);
   EXPECT_EQ(reshards.find(7, filled, 0), 0);
   EXPECT_EQ(reshards.find(7, whole, 1), 0);
+  reshards.find(7, whole, 0, /*again=*/true) = 2;
+  EXPECT_EQ(reshards.find(7, whole, 0), 2);
 }
 
 TEST(SharedReshards, OfAnArgumentAreWhereItIsRead) {
