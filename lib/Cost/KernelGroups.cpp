@@ -2,9 +2,10 @@
 
 #include "autopar/Cost/KernelGroups.h"
 #include "Grouping.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
-#include <queue>
 
 using namespace mlir;
 
@@ -291,8 +292,9 @@ void Assembly::findInPlace(KernelGroup &group, const OpenGroup &open) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Orders the steps by Kahn's algorithm. Of the steps that are ready the first
-/// in program order is taken; a group's place is that of its last op.
+/// Puts the steps in program order, each after what it needs; a group's place
+/// is that of its last op. A group that a step before its place needs comes
+/// just before that step, and so does what that group needs.
 void Assembly::order(KernelGroups &result, Block &body) {
   std::vector<WorkStep> nodes;
   SmallVector<unsigned> keys;
@@ -315,39 +317,48 @@ void Assembly::order(KernelGroups &result, Block &body) {
     keys.push_back(numbers.lookup(&op));
   }
 
-  std::vector<SmallVector<unsigned, 4>> users(nodes.size());
-  SmallVector<unsigned> missing(nodes.size());
-  auto needs = [&](unsigned node, Value value) {
+  auto nodeThatMakes = [&](Value value) -> std::optional<unsigned> {
     Operation *source = value.getDefiningOp();
     if (!source)
-      return;
+      return std::nullopt;
     auto it = nodeOf.find(source);
-    unsigned from = it != nodeOf.end()
-                        ? it->second
-                        : groupIds.lookup(grouping.groupOf(source));
-    users[from].push_back(node);
-    ++missing[node];
+    return it != nodeOf.end() ? it->second
+                              : groupIds.lookup(grouping.groupOf(source));
   };
-  for (unsigned node = 0; node < nodes.size(); ++node)
+  auto isLater = [&](unsigned a, unsigned b) {
+    return std::pair(keys[a], a) > std::pair(keys[b], b);
+  };
+  // Of each node, and of the whole, what comes first is at the back.
+  std::vector<SmallVector<unsigned, 4>> needs(nodes.size());
+  for (unsigned node = 0; node < nodes.size(); ++node) {
     for (Value value : nodes[node].op
                            ? SmallVector<Value>(nodes[node].op->getOperands())
                            : result.groups[node].inputs)
-      needs(node, value);
-
-  using Entry = std::pair<unsigned, unsigned>; // key, node
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
-  for (unsigned node = 0; node < nodes.size(); ++node)
-    if (missing[node] == 0)
-      ready.push({keys[node], node});
-  while (!ready.empty()) {
-    unsigned node = ready.top().second;
-    ready.pop();
-    result.steps.push_back(nodes[node]);
-    for (unsigned user : users[node])
-      if (--missing[user] == 0)
-        ready.push({keys[user], user});
+      if (std::optional<unsigned> need = nodeThatMakes(value))
+        needs[node].push_back(*need);
+    llvm::sort(needs[node], isLater);
   }
-  assert(result.steps.size() == nodes.size() && "levels admit no cycle");
+  SmallVector<unsigned> open =
+      llvm::to_vector(llvm::seq<unsigned>(0, nodes.size()));
+  llvm::sort(open, isLater);
+  llvm::BitVector done(nodes.size()), begun(nodes.size());
+  while (!open.empty()) {
+    unsigned node = open.back();
+    begun.set(node);
+    SmallVectorImpl<unsigned> &missing = needs[node];
+    while (!missing.empty() && done.test(missing.back()))
+      missing.pop_back();
+    if (!missing.empty()) {
+      assert(!begun.test(missing.back()) && "levels admit no cycle");
+      open.push_back(missing.back());
+      continue;
+    }
+    open.pop_back();
+    if (done.test(node))
+      continue; // a step before its place needed it
+    done.set(node);
+    result.steps.push_back(nodes[node]);
+  }
 }
 
 KernelGroups Assembly::run(Block &body) {

@@ -292,7 +292,8 @@ std::vector<unsigned> Order::run() {
     if (isEager(id) && missing[id] == 0 && !done[id])
       schedule(id);
   for (unsigned id = 0; id < work.items.size(); ++id)
-    if (!done[id] && work.items[id].kind != WorkKind::Recv)
+    if (!done[id] && work.items[id].kind != WorkKind::Recv &&
+        !work.items[id].late)
       demand(id);
   for (unsigned id = 0; id < work.items.size(); ++id)
     if (!done[id]) // a receive that nobody reads still empties its channel

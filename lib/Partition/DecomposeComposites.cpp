@@ -104,6 +104,7 @@ public:
                   builder.getArrayAttr(resultSteps));
       op->setAttr(AutoparDialect::kOperandSteps,
                   builder.getArrayAttr(operandSteps));
+      op->removeAttr(AutoparDialect::kRegathers); // the composite's
       if (!regathers.empty())
         op->setAttr(AutoparDialect::kRegathers,
                     builder.getDenseI64ArrayAttr(regathers));

@@ -93,10 +93,8 @@ private:
         return plan;
       complete(graph, request, *plan);
       bound = std::min(bound, plan->lowerBoundSeconds);
-      if (request.reservedBytes > 0 && plan->predictedStepSeconds > 0) {
-        plan->lowerBoundSeconds = bound;
-        plan->gap = 1 - bound / plan->predictedStepSeconds;
-      }
+      if (request.reservedBytes > 0)
+        plan->setLowerBound(bound);
       writePlan(getOperation(), graph, *plan);
       counted = countPlanned(getOperation(), *plan, count,
                              [&](OpPassManager &manager, Operation *op) {

@@ -28,6 +28,7 @@ private:
   LogicalResult checkSharding(Operation *at, Attribute attribute, Type type,
                               const Twine &what);
   LogicalResult checkOp(Operation *op, const StepRepeats &repeats);
+  LogicalResult checkRegathers(Operation *op);
   LogicalResult checkSteps(Operation *op, const OpShardings &sides);
   LogicalResult checkReturn(func::FuncOp func);
   LogicalResult checkStage(Operation *op, const StepRepeats &repeats);
@@ -122,6 +123,24 @@ LogicalResult PlanChecker::checkSteps(Operation *op, const OpShardings &sides) {
   return success();
 }
 
+/// Checks that an op makes only reshards again that it has, in one stage.
+LogicalResult PlanChecker::checkRegathers(Operation *op) {
+  auto numbers =
+      op->getAttrOfType<DenseI64ArrayAttr>(AutoparDialect::kRegathers);
+  if (!numbers)
+    return success();
+  if (stages > 1)
+    return op->emitOpError() << "has " << AutoparDialect::kRegathers
+                             << ", which is for plans of one stage";
+  auto lists = op->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
+  for (int64_t number : numbers.asArrayRef())
+    if (!lists || cast<ArrayAttr>(lists[number]).empty())
+      return op->emitOpError("operand ")
+             << number << " is in " << AutoparDialect::kRegathers
+             << ", but has no reshard";
+  return success();
+}
+
 LogicalResult PlanChecker::checkReturn(func::FuncOp func) {
   Operation *end = func.front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
@@ -153,7 +172,7 @@ LogicalResult PlanChecker::checkOp(Operation *op, const StepRepeats &repeats) {
   for (auto [attribute, result] : llvm::zip_equal(shardings, op->getResults()))
     if (failed(checkSharding(op, attribute, result.getType(), "result")))
       return failure();
-  return failure(failed(checkSteps(op, *sides)) ||
+  return failure(failed(checkSteps(op, *sides)) || failed(checkRegathers(op)) ||
                  failed(checkStage(op, repeats)));
 }
 

@@ -134,21 +134,30 @@ strategiesBeside(PlanCost &cost, const Plan &plan, const ModelGraph &graph,
 }
 
 /// Lists the reshards of an op that communicate. A reshard that an earlier op
-/// reads too is called shared.
+/// reads too is called shared, unless one of both makes it again.
 static std::string reshardsAt(const PlanCost &cost, const Plan &plan,
                               const ModelGraph &graph, unsigned op) {
   std::string text;
   ArrayRef<unsigned> operands = graph.ops[op].operands;
   ArrayRef<Sharding> wanted = cost.strategyOf(op).shardings.operands;
+  auto isNewest = [&](const ReshardPlace &place) { // before `op`
+    return none_of(cost.reshards, [&](const ReshardPlace &later) {
+      return later.again && later.value == place.value &&
+             later.to == place.to && *later.op > *place.op && *later.op <= op;
+    });
+  };
   for (const ReshardPlace &place : cost.reshards) {
-    bool isRead = !place.result && place.op;
+    bool isRead = !place.result && place.op && *place.op < op;
     if (place.op == op)
       text += formatv("  {0,12}  {1}\n", secondsText(place.seconds),
                       reshardText(place, graph, plan.mesh));
-    else if (isRead && any_of(zip_equal(operands, wanted), [&](auto pair) {
-               auto [value, sharding] = pair;
-               return value == place.value && sharding == place.to;
-             }))
+    else if (isRead &&
+             any_of(zip_equal(operands, wanted),
+                    [&](auto pair) {
+                      auto [value, sharding] = pair;
+                      return value == place.value && sharding == place.to;
+                    }) &&
+             isNewest(place))
       text += formatv("  {0,12}  {1}\n", "shared",
                       reshardText(place, graph, plan.mesh));
   }

@@ -128,8 +128,8 @@ static std::string regathersText(const Plan &plan) {
     count += op.regathers.size();
   if (count == 0)
     return "";
-  return formatv("regathers    {0} of the copies that ops read, which are not "
-                 "held from task to task\n",
+  return formatv("regathers    {0} copies are made again for another task "
+                 "instead of being held\n",
                  count);
 }
 

@@ -1,9 +1,9 @@
 //===- AssignTasks.cpp - The task of each op of a training step -----------===//
 //
 //   %y = einsum %x, %w    forward: the loss depends on it
-//   %d = einsum %g, %w    input_gradient: leads to several parameters'
-//   gradients %e = einsum %x, %g    weight_gradient: leads to the gradient of
-//   %w alone %v = sub %w, %e       update
+//   %d = einsum %g, %w    input_gradient: several gradients depend on it
+//   %e = einsum %x, %g    weight_gradient: the gradient of %w alone does
+//   %v = sub %w, %e       update
 //
 //===----------------------------------------------------------------------===//
 

@@ -176,3 +176,25 @@ func.func @many(%x: tensor<1x8xf32>) -> tensor<9x4xf32> {
   %2 = autopar.slice %1 starts = [0, 4] steps = [1, 1] : tensor<9x8xf32> -> tensor<9x4xf32>
   return %2 : tensor<9x4xf32>
 }
+
+// -----
+
+// A kernel that keeps a result for the end comes where its other result is needed; what comes after in the program, as the gather, does not
+// move in front of it.
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+// CHECK-LABEL: func.func @needed_early
+// CHECK: %[[K:.*]]:2 = autopar.kernel ins(%arg0)
+// CHECK: autopar.unary exp
+// CHECK: autopar.unary neg
+// CHECK: autopar.kernel ins(%[[K]]#0)
+// CHECK: autopar.reduce sum
+// CHECK: %[[G:.*]] = autopar.all_gather %arg1
+// CHECK: autopar.kernel ins(%[[G]])
+func.func @needed_early(%x: tensor<4x8xf32>, %w: tensor<2xf32>) -> (tensor<8xf32>, tensor<4xf32>, tensor<4x8xf32>) {
+  %0 = autopar.unary exp %x : tensor<4x8xf32> -> tensor<4x8xf32>
+  %1 = autopar.reduce sum %0 dims = [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %2 = autopar.all_gather %w mesh = @mesh axes = ["x"] {dim = 0 : i64} : (tensor<2xf32>) -> tensor<4xf32>
+  %3 = autopar.softmax %2 dim = 0 : tensor<4xf32>
+  %4 = autopar.unary neg %0 : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %1, %3, %4 : tensor<8xf32>, tensor<4xf32>, tensor<4x8xf32>
+}

@@ -24,6 +24,10 @@ ADAMW = {"kind": "adamw", "lr": 0.01, "weight_decay": 0.1}
 CASES = [({"optimizer": SGD}, "--ranks 1", 4), ({"optimizer": ADAMW}, "--ranks 1", 4), ({"optimizer": SGD}, "--ranks 2 --strategy data", 4),
          ({"optimizer": SGD}, "--ranks 1 --memory-limit 720KiB", 4),  # the weights and 4 layers' gradients
          ({"optimizer": ADAMW}, "--ranks 4 --strategy data", 4), ({"optimizer": SGD}, "--ranks 3", 8),
+         # Weights are in blocks, and few copies of them are there at a time.
+         ({"optimizer": SGD}, "--ranks 4 --strategy data --memory-limit 500KiB", 6),
+         ({"optimizer": ADAMW}, "--ranks 3 --strategy data --memory-limit 1000KiB", 10),
+         ({"optimizer": SGD}, "--ranks 4 --strategy data --memory-limit 300KiB --target emulated", 5),
          ({"optimizer": SGD, "clip_value": 1e-3}, "--ranks 1", 4),
          ({"optimizer": ADAMW, "clip_global_norm": 1.0}, "--ranks 1", None), ({"optimizer": ADAMW, "loss_scale": 1024}, "--ranks 1", None),
          ({"optimizer": SGD, "accumulation": 2}, "--ranks 2 --strategy data", None),

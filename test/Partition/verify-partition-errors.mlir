@@ -72,3 +72,13 @@ func.func @step_0(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh,
   %0 = autopar.unary exp %a {autopar.task = #autopar.task<forward>} : tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+autopar.mesh @mesh #autopar.mesh<["x"=2]>
+func.func @step_0(%a: tensor<4xf32> {autopar.sharding = #autopar.sharding<@mesh, [{}]>, autopar.global_type = tensor<4xf32>})
+    attributes {autopar.stage = 0 : i64} {
+  // expected-error @below {{'autopar.regathers' is left after partition: run autopar-insert-reshards}}
+  %0 = autopar.unary exp %a {autopar.regathers = array<i64: 0>} : tensor<4xf32> -> tensor<4xf32>
+  return
+}

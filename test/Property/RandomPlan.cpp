@@ -242,6 +242,21 @@ static void setStages(func::FuncOp step, int64_t cut) {
   });
 }
 
+/// Some ops make their reshards again.
+static void drawRegathers(func::FuncOp step, Random &random) {
+  Builder builder(step.getContext());
+  step.walk([&](ShardingRuleOpInterface op) {
+    auto steps = op->getAttrOfType<ArrayAttr>(AutoparDialect::kOperandSteps);
+    SmallVector<int64_t> regathers;
+    for (int64_t number = 0; steps && number < int64_t(steps.size()); ++number)
+      if (!cast<ArrayAttr>(steps[number]).empty() && random.chance(30))
+        regathers.push_back(number);
+    if (!regathers.empty())
+      op->setAttr(AutoparDialect::kRegathers,
+                  builder.getDenseI64ArrayAttr(regathers));
+  });
+}
+
 bool Planner::run() {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointToStart(module.getBody());
@@ -264,6 +279,8 @@ bool Planner::run() {
     setStages(step, random.between(1, ops - 2));
   }
   recordSteps(module, mesh);
+  if (stages == 1)
+    drawRegathers(step, random);
   return overTime;
 }
 

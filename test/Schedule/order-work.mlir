@@ -112,13 +112,14 @@ autopar.mesh @mesh #autopar.mesh<["data"=2]>
 // CHECK: %[[K:.*]] = autopar.kernel ins(%arg1)
 // CHECK: autopar.all_gather %[[K]]
 // CHECK: autopar.kernel ins(%arg0)
+// CHECK: autopar.softmax
 // CHECK: %[[B:.*]] = autopar.all_gather %[[K]] {{.*}}autopar.regather = 0
 // CHECK-NEXT: autopar.kernel ins(%[[B]]
 func.func @regather_late(%x: tensor<4xf32>, %w: tensor<2xi64>) -> (tensor<4xi64>, tensor<4xf32>, tensor<4xi64>) {
   %n = autopar.unary neg %w : tensor<2xi64> -> tensor<2xi64>
   %0 = autopar.all_gather %n mesh = @mesh axes = ["data"] {dim = 0 : i64, size = 4 : i64} : (tensor<2xi64>) -> tensor<4xi64>
-  %1 = autopar.unary exp %x : tensor<4xf32> -> tensor<4xf32>
   %2 = autopar.all_gather %n mesh = @mesh axes = ["data"] {autopar.regather = 0 : i64, dim = 0 : i64, size = 4 : i64} : (tensor<2xi64>) -> tensor<4xi64>
+  %1 = autopar.softmax %x dim = 0 : tensor<4xf32>
   %3 = autopar.unary abs %2 : tensor<4xi64> -> tensor<4xi64>
   return %0, %1, %3 : tensor<4xi64>, tensor<4xf32>, tensor<4xi64>
 }

@@ -85,7 +85,7 @@ def Autopar_Task : Autopar_Enum<"Task", "part of a training step", [
   I32EnumCase<"Forward", 0, "forward">,                // what the loss depends on, and what else follows from it alone
   I32EnumCase<"InputGradient", 1, "input_gradient">,   // leads to the gradients of several parameters
   I32EnumCase<"WeightGradient", 2, "weight_gradient">, // leads to the gradient of one parameter
-  I32EnumCase<"Update", 3, "update">]>;                // follows from gradients, or is about the optimizer alone
+  I32EnumCase<"Update", 3, "update">]>;                // all others: what follows from gradients, the learning rate
 
 //===----------------------------------------------------------------------===//
 // What states and outputs are for

@@ -65,6 +65,7 @@ private:
   }
   bool isConstant(unsigned op, const Side &side,
                   const TensorFactors &operand) const;
+  bool makesAgain(unsigned op, unsigned value) const;
   void addSide(Padding &padding, unsigned op, const Side &side,
                ArrayRef<int64_t> more, const TensorFactors *operand) const;
   std::optional<Padding> paddingOf(unsigned op);
@@ -109,6 +110,13 @@ static double localFlops(const GraphOpFacts &facts, ArrayRef<Side> sides) {
   return flops;
 }
 
+/// Returns whether the op reads a copy of the value that nobody read before it.
+bool Padder::makesAgain(unsigned op, unsigned value) const {
+  return any_of(plan.ops[op].regathers, [&](unsigned operand) {
+    return graph.ops[op].operands[operand] == value;
+  });
+}
+
 /// Adds what a tensor takes that grows by `more`. `operand` has its factors; it
 /// is null for the result.
 void Padder::addSide(Padding &padding, unsigned op, const Side &side,
@@ -118,7 +126,7 @@ void Padder::addSide(Padding &padding, unsigned op, const Side &side,
     return;
   Pad pad{plan.ops[op].stage, side.value, "", SmallVector<int64_t>(more)};
   appendKey(std::get<std::string>(pad), side.sharding);
-  if (operand && made.count(pad))
+  if (operand && made.count(pad) && !makesAgain(op, side.value))
     return;
   int64_t bytes = graph.values[side.value].elementBytes;
   for (auto [size, by] : zip_equal(side.shape, more))

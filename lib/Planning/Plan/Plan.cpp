@@ -216,6 +216,15 @@ static Error verifyRegathers(const Plan &plan, const ModelGraph &graph,
             "plan: op " + op.name + ": 'regathers' has operand " +
             Twine(operand) +
             ", which devices do not exchange before the op reads it");
+      auto readsAlike = [&, index = index](unsigned other) {
+        ArrayRef<Sharding> wanted = reshards.shardings(index).operands;
+        return other < operand && op.operands[other] == op.operands[operand] &&
+               wanted[other] == wanted[operand];
+      };
+      if (any_of(planned.regathers, readsAlike))
+        return createStringError("plan: op " + op.name +
+                                 ": 'regathers' has two operands that are one "
+                                 "copy: leave one of them out");
       before = operand;
     }
   }
@@ -283,6 +292,12 @@ static Error verifyStates(const Plan &plan, const ModelGraph &graph) {
   if (!graph.states.empty() && plan.stages > 1)
     return createStringError("plan: a model with states runs in one stage");
   return Error::success();
+}
+
+void Plan::setLowerBound(double seconds) {
+  lowerBoundSeconds = std::clamp(seconds, 0.0, predictedStepSeconds);
+  gap = predictedStepSeconds > 0 ? 1 - lowerBoundSeconds / predictedStepSeconds
+                                 : 0;
 }
 
 int64_t Plan::memoryLimit(int64_t stage) const {

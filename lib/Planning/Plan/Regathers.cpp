@@ -15,28 +15,43 @@ static Task copiesOf(Task task) {
   return task == Task::WeightGradient ? Task::InputGradient : task;
 }
 
+/// Returns the sharding after the first step that communicates, up to which
+/// reshards to different shardings may be one (CSE).
+static WantedSharding afterFirst(const ReshardPath &path,
+                                 const WantedSharding &wanted) {
+  const auto *first = find_if(
+      path, [](const ReshardStep &step) { return !isLocal(step.kind); });
+  return {first->after, wanted.fill};
+}
+
 bool regatherInEachTask(const ModelGraph &graph, Plan &plan) {
   PlannedReshards reshards(graph, plan);
-  SharedReshards<unsigned, std::optional<Task>> readIn; // the last task
+  // The task of the last reader of a copy, and the task that made a first step.
+  SharedReshards<unsigned, std::optional<Task>> readIn, begunIn;
   bool found = false;
   for (const auto &[index, op] : enumerate(graph.ops)) {
     if (op.setup)
       continue;
-    plan.ops[index].regathers.clear();
+    SmallVectorImpl<unsigned> &regathers = plan.ops[index].regathers;
+    regathers.clear();
+    Task task = copiesOf(op.task);
     for (const auto &[operand, value] : enumerate(op.operands)) {
       const PlannedReshards::Steps &steps = reshards.ofOperand(index, operand);
       if (!steps || !communicates(*steps))
         continue;
-      std::optional<Task> &last = readIn.find(
-          value,
+      WantedSharding wanted =
           wantedSharding(reshards.shardings(index).operands[operand],
-                         op.facts->rule.operands[operand]),
-          /*stage=*/0);
-      if (last && *last != copiesOf(op.task))
-        plan.ops[index].regathers.push_back(operand);
-      last = copiesOf(op.task);
+                         op.facts->rule.operands[operand]);
+      std::optional<Task> &last = readIn.find(value, wanted, /*stage=*/0);
+      std::optional<Task> &begun =
+          begunIn.find(value, afterFirst(*steps, wanted), /*stage=*/0);
+      if (last.value_or(begun.value_or(task)) != task)
+        regathers.push_back(operand);
+      else if (!begun)
+        begun = task;
+      last = task;
     }
-    found |= !plan.ops[index].regathers.empty();
+    found |= !regathers.empty();
   }
   return found;
 }

@@ -20,12 +20,10 @@ Plan emptyPlan(const Trial &trial) {
 
 PlanEvaluator::PlanEvaluator(const PlanQuestion &question,
                              const PlanProblem &built, const Trial &trial,
-                             const MemoryLimit &limit)
+                             const MemoryLimit &limit, bool regathers)
     : question(question), built(built), trial(trial), limit(limit),
-      places(trial.cluster, trial.pipeline()), draft{emptyPlan(trial), {}},
-      hasTasks(any_of(question.graph.ops, [](const GraphOp &op) {
-        return op.task != Task::Forward;
-      })) {}
+      places(trial.cluster, trial.pipeline()), regathers(regathers),
+      draft{emptyPlan(trial), {}} {}
 
 /// Turns `draft`, which has the plan of another choice or none, into the plan
 /// of `choice`.
@@ -38,7 +36,7 @@ Error PlanEvaluator::make(ArrayRef<unsigned> choice,
     plan.predictedStepSeconds = built.problem.undeferredSecondsOf(choice);
     shareReshards(plan);
     predictMemory(question.graph, plan);
-    if (hasTasks && excessBytes(plan, places, limit) > 0 &&
+    if (regathers && excessBytes(plan, places, limit) > 0 &&
         regatherInEachTask(question.graph, plan))
       predictMemory(question.graph, plan);
   } else if (Error error = cutStages(question.graph, built.opSeconds(choice),

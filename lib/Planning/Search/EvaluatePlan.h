@@ -15,9 +15,10 @@ namespace autopar {
 /// nothing but the choice; plans are kept only to save work.
 class PlanEvaluator {
 public:
-  /// The arguments must outlive this object.
+  /// The arguments must outlive this object. With `regathers`, a plan that
+  /// exceeds the memory makes its copies again in each task.
   PlanEvaluator(const PlanQuestion &question, const PlanProblem &built,
-                const Trial &trial, const MemoryLimit &limit);
+                const Trial &trial, const MemoryLimit &limit, bool regathers);
 
   /// Returns seconds and bytes of a choice. Bytes are counted as if all devices
   /// had as little memory as the smallest.
@@ -49,8 +50,8 @@ private:
   const Trial &trial;
   MemoryLimit limit;
   StagePlaces places;
+  bool regathers;
   PlannedChoice draft; // the last one; only differences are written
-  bool hasTasks;       // the graph is a training step
   std::optional<PlannedChoice> best; // of those that fit
   bool tooFull = false;
   std::string reason;

@@ -207,14 +207,26 @@ double PlanCost::opSeconds(unsigned op, const OpStrategy &strategy) {
   return pricesOfOp(op).opSeconds(graph, item, strategy) * weight(item.setup);
 }
 
-/// Returns whether the step returns the value in this sharding, or another op
-/// reads it so in the first stage of `op`.
+/// Returns which of the copies of the value in this sharding `op` reads;
+/// nullopt stands for the step that returns the value.
+size_t PlanCost::copyRead(unsigned value, const WantedSharding &wanted,
+                          std::optional<unsigned> op) const {
+  return count_if(graph.values[value].uses, [&](const GraphUse &use) {
+    return (!op || use.op <= *op) &&
+           plan.ops[use.op].regathersOperand(use.operand) &&
+           wantedBy(use) == wanted;
+  });
+}
+
+/// Returns whether the step returns the copy of the value in this sharding that
+/// `op` reads, or another op reads it in the first stage of `op`.
 bool PlanCost::isReadAlike(unsigned value, const WantedSharding &wanted,
                            unsigned op) const {
   const GraphValue &item = graph.values[value];
   bool atSetup = graph.ops[op].setup;
   auto isThere = [&](std::optional<unsigned> reader) {
-    return is_contained(stagesOfRead(value, reader), stageOfRead(value, op));
+    return is_contained(stagesOfRead(value, reader), stageOfRead(value, op)) &&
+           copyRead(value, wanted, reader) == copyRead(value, wanted, op);
   };
   if (item.output && !atSetup &&
       wanted == WantedSharding{endPartial(plan.values[value].sharding), {}} &&
@@ -237,10 +249,8 @@ double PlanCost::sidesSeconds(unsigned op, const OpStrategy &strategy) {
     WantedSharding wanted =
         wantedSharding(strategy.shardings.operands[position],
                        item.facts->rule.operands[position]);
-    bool again = plan.ops[op].regathersOperand(position);
-    if (planned != wanted.sharding &&
-        (again || !isReadAlike(value, wanted, op)) &&
-        !std::exchange(isPaid.find(value, wanted, 0, again), true))
+    if (planned != wanted.sharding && !isReadAlike(value, wanted, op) &&
+        !std::exchange(isPaid.find(value, wanted, 0), true))
       seconds +=
           pricesIn(stageOfRead(value, op))
               .reshardSeconds(planned, wanted.sharding, graph.values[value]);

@@ -82,10 +82,7 @@ void predictStep(const ModelGraph &graph, double least, Plan &plan,
     plan.predictedStepSeconds = seconds;
     least -= std::max(saved, 0.0);
   }
-  plan.lowerBoundSeconds = std::clamp(least, 0.0, plan.predictedStepSeconds);
-  plan.gap = plan.predictedStepSeconds > 0
-                 ? 1 - plan.lowerBoundSeconds / plan.predictedStepSeconds
-                 : 0;
+  plan.setLowerBound(least);
   for (SearchTrial &trial : tried) {
     if (!trial.best)
       continue;

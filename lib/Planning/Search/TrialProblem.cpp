@@ -38,7 +38,8 @@ TrialProblem::build(const TrialSettings &settings, const Trial &trial,
     return built.takeError();
   result->built = std::move(*built);
   result->evaluator = std::make_unique<PlanEvaluator>(
-      result->question, *result->built, trial, settings.request.limit());
+      result->question, *result->built, trial, settings.request.limit(),
+      settings.regathers);
   auto evaluate = [&plans = *result->evaluator](ArrayRef<unsigned> choice) {
     return plans.evaluate(choice);
   };

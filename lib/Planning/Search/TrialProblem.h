@@ -14,6 +14,7 @@ struct TrialSettings {
   const PlanRequest &request;
   const SolverOptions &options;
   std::shared_ptr<SharedWork> shared;
+  bool regathers; // plans may make copies again (Regathers.h)
 };
 
 /// The result of solving the problem of a trial.

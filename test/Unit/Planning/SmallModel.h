@@ -128,6 +128,27 @@ inline ModelGraph twoLayers(int64_t batch) {
   return model.finish(model.matmul("y", r, w2));
 }
 
+/// Matrix multiplications by weights (size x size) one after the other, and
+/// then those of gradients, which read the weights again from the last to the
+/// first.
+inline ModelGraph layersAndGradients(unsigned layers, int64_t rows,
+                                     int64_t size) {
+  SmallModel model;
+  unsigned value = model.input("x", {rows, size});
+  llvm::SmallVector<unsigned> weights;
+  for (unsigned layer = 0; layer < layers; ++layer) {
+    std::string number = std::to_string(layer);
+    weights.push_back(model.trained("w" + number, {size, size}));
+    value = model.matmul("y" + number, value, weights.back());
+  }
+  for (unsigned layer = layers; layer-- > 0;)
+    value = model.matmul("d" + std::to_string(layer), value, weights[layer]);
+  ModelGraph graph = model.finish(value);
+  for (GraphOp &op : llvm::drop_begin(graph.ops, layers))
+    op.task = Task::InputGradient;
+  return graph;
+}
+
 /// Matrix multiplications one after the other, each with a weight of its own.
 inline ModelGraph chainOf(int layers) {
   SmallModel model;

@@ -143,6 +143,8 @@ struct Plan {
   std::vector<PlannedValue> values;
   std::vector<PlannedCollective> collectives;
 
+  /// Sets the bound, which is at most the predicted seconds, and the gap.
+  void setLowerBound(double seconds);
   Pipeline pipeline() const { return {stages, microBatches, objective}; }
   /// Returns the name of the schedule, by which micro-batches follow each
   /// other.

@@ -1,15 +1,11 @@
-//===- ReadPlanFile.h - From JSON to plans --------------------------------===//
+//===- ReadPlanFile.h - Plans in files --------------------------*- C++ -*-===//
 
 #ifndef AUTOPAR_PLANNING_PLAN_READPLANFILE_H
 #define AUTOPAR_PLANNING_PLAN_READPLANFILE_H
 
-#include "autopar/Planning/Plan/WritePlanFile.h"
+#include "autopar/Planning/Plan/Plan.h"
 
 namespace autopar {
-
-/// Reads a plan from JSON. Error messages call the file `name`.
-llvm::Expected<Plan> planFromJSON(const llvm::json::Value &value,
-                                  llvm::StringRef name);
 
 /// Reads the plan of `entry` from a file; `entry` is empty if the file has one
 /// plan without entries.

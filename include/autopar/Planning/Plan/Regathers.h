@@ -1,5 +1,4 @@
-//===- Regathers.h - Copies that a plan makes again instead of holding
-//-----===//
+//===- Regathers.h - Copies that are made again -----------------*- C++ -*-===//
 //
 // A weight is stored in blocks, and read whole by an op of task forward and by
 // one of task input_gradient. The plan either holds the whole copy in between,
@@ -22,18 +21,18 @@
 
 namespace autopar {
 
-/// Lets each op make a reshard again whose copy the reader before it read in
-/// another task, and returns whether there is one. Both tasks of gradients
-/// count as one. The plan then holds no copy from task to task. `plan` must be
-/// legal and of one stage.
+/// Lets each op make a reshard again whose copy, or whose first step, the
+/// reader before it shared in another task, and returns whether there is one.
+/// Both tasks of gradients count as one. The plan then holds no copy from task
+/// to task. `plan` must be legal and of one stage.
 bool regatherInEachTask(const ModelGraph &graph, Plan &plan);
 
 /// Lets all ops share reshards.
 void shareReshards(Plan &plan);
 
 /// Lets `plan`, which fits the memory, hold copies that it made again: those
-/// first that save the most seconds per byte, as many as fit. `fits` writes the
-/// plan's predicted memory and returns whether that fits.
+/// first that save the most seconds per byte, up to one that does not fit.
+/// `fits` writes the plan's predicted memory and returns whether that fits.
 void holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
                        llvm::function_ref<bool(Plan &)> fits);
 

@@ -5,8 +5,8 @@
 //   %3 = einsum %1, %v                reads %1 whole
 // has one reshard of %1 from rows split to whole, unless the plan says that %3
 // makes it again. Planning counts reshards and Partition makes them; both ask
-// here which reshards are the same one. Reshards
-// of a value to different shardings share equal first steps as well (CSE).
+// here which reshards are the same one. Reshards of a value to different
+// shardings share equal first steps as well (CSE).
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +57,8 @@ inline int64_t reshardStage(std::optional<int64_t> maker, int64_t reader) {
 /// one more for each reader that makes it again.
 template <typename Value, typename Made> class SharedReshards {
 public:
-  /// Returns what was made for the reader that made it last; a new reshard is
-  /// `Made()`, and so is one that this reader makes `again`.
+  /// Returns the newest copy. It is `Made()` if no reader was there before, or
+  /// if this reader makes the copy `again`.
   Made &find(Value value, const WantedSharding &wanted, int64_t stage,
              bool again = false) {
     llvm::SmallVector<Reshard, 1> &list = reshards[{value, stage}];

@@ -86,6 +86,8 @@ private:
   StageList stagesOfRead(unsigned value, std::optional<unsigned> op) const;
   int64_t stageOfRead(unsigned value, std::optional<unsigned> op) const;
   WantedSharding wantedBy(const GraphUse &use) const;
+  size_t copyRead(unsigned value, const WantedSharding &wanted,
+                  std::optional<unsigned> op) const;
   bool isReadAlike(unsigned value, const WantedSharding &wanted,
                    unsigned op) const;
   void noteRead(unsigned value, std::optional<unsigned> op,

@@ -1,7 +1,9 @@
-//===- ReadPlanFileTest.cpp - From JSON to plans --------------------------===//
+//===- ReadPlanFileTest.cpp - Plans in files ------------------------------===//
 
 #include "autopar/Planning/Plan/ReadPlanFile.h"
 #include "Plans.h"
+#include "autopar/Planning/Plan/WritePlanFile.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace autopar;
@@ -9,42 +11,22 @@ using namespace llvm;
 
 namespace {
 
-std::string complaintOf(json::Value value) {
-  Expected<Plan> plan = planFromJSON(value, "plan.json");
-  return plan ? "" : toString(plan.takeError());
-}
-
-TEST(ReadPlanFile, ReadsWhatIsWritten) {
+TEST(ReadPlanFile, ReadsThePlanOfAnEntry) {
   ModelGraph graph = twoLayers(8);
-  Plan plan = replicatedPlan(graph, 4, 2);
-  plan.ops[0].assignment.front() = Choice{Choice::Split, 0};
-  plan.ops[1].regathers = {0, 2};
-  plan.values[0].sharding.dims[0].subAxes = {0};
-  json::Value written = toJSON(plan);
-  Plan read = cantFail(planFromJSON(written, "plan.json"));
-  EXPECT_EQ(toJSON(read), written);
-  EXPECT_EQ(toString(alignWith(read, graph)), "");
-  EXPECT_TRUE(read.ops[0].assignment == plan.ops[0].assignment);
-  EXPECT_EQ(read.ops[1].regathers, plan.ops[1].regathers);
-  EXPECT_TRUE(read.values[0].sharding == plan.values[0].sharding);
-}
-
-TEST(ReadPlanFile, RefusesByNameAndPlace) {
-  json::Value written = toJSON(replicatedPlan(twoLayers(8), 2));
-  json::Object object = *written.getAsObject();
-  object["format"] = kPlanFormat + 1;
-  EXPECT_EQ(complaintOf(std::move(object)),
-            "plan file plan.json: 'format' must be 1 to 2: plan again with "
-            "this version of autopar");
-  object = *written.getAsObject();
-  object.erase("mesh");
-  EXPECT_NE(complaintOf(std::move(object)).find("needs 'mesh'"),
+  EntryPlan one{"a", replicatedPlan(graph, 2)},
+      other{"b", replicatedPlan(graph, 3)};
+  SmallString<128> path;
+  ASSERT_FALSE(sys::fs::createTemporaryFile("plan", "json", path));
+  cantFail(writePlanFile({one, other}, path));
+  EXPECT_EQ(toJSON(cantFail(readPlanFile(path, "b"))), toJSON(other.plan));
+  EXPECT_NE(
+      toString(readPlanFile(path).takeError())
+          .find("has plans for entries: add --entry for each of 'a', 'b'"),
+      std::string::npos);
+  EXPECT_NE(toString(readPlanFile(path, "c").takeError())
+                .find("has no plan for --entry c; it has 'a', 'b'"),
             std::string::npos);
-  object = *written.getAsObject();
-  object["stages"] = 0;
-  EXPECT_NE(complaintOf(std::move(object)).find("'stages' must be an integer"),
-            std::string::npos);
-  EXPECT_NE(complaintOf(json::Array()), "");
+  EXPECT_FALSE(sys::fs::remove(path));
 }
 
 TEST(ReadPlanFile, NamesAFileThatIsNotThere) {

@@ -28,7 +28,8 @@ TEST(EvaluatePlan, DependsOnTheChoiceAlone) {
                           {}};
     question.pipeline = trial.pipeline();
     auto built = cantFail(PlanProblem::build(question));
-    PlanEvaluator busy(question, *built, trial, /*memoryLimit=*/0);
+    PlanEvaluator busy(question, *built, trial, /*memoryLimit=*/0,
+                       /*regathers=*/false);
     std::mt19937 random(1);
     unsigned legal = 0;
     for (unsigned attempt = 0; attempt < 50; ++attempt) {
@@ -39,7 +40,7 @@ TEST(EvaluatePlan, DependsOnTheChoiceAlone) {
         continue;
       ++legal;
       Evaluation told = busy.evaluate(choice);
-      PlanEvaluator fresh(question, *built, trial, 0);
+      PlanEvaluator fresh(question, *built, trial, 0, false);
       Evaluation alone = fresh.evaluate(choice);
       EXPECT_EQ(told.seconds, alone.seconds);
       EXPECT_EQ(told.bytes, alone.bytes);
@@ -69,7 +70,8 @@ TEST(EvaluatePlan, WhatDoesNotFitHasNoPlan) {
                         1,
                         {}};
   auto built = cantFail(PlanProblem::build(question));
-  PlanEvaluator evaluator(question, *built, trial, /*memoryLimit=*/1);
+  PlanEvaluator evaluator(question, *built, trial, /*memoryLimit=*/1,
+                          /*regathers=*/false);
   std::vector<unsigned> choice(built->problem.nodes.size(), 0);
   EXPECT_FALSE(evaluator.isTooFull());
   EXPECT_GT(evaluator.evaluate(choice).bytes, 1);

@@ -1,6 +1,8 @@
 //===- PlanCostTest.cpp - What each part of a plan costs ------------------===//
 
 #include "autopar/Planning/Search/PlanCost.h"
+#include "autopar/Planning/Plan/Regathers.h"
+#include "test/Unit/Planning/Plan/Plans.h"
 #include "test/Unit/Planning/Requests.h"
 #include "test/Unit/Planning/SmallModel.h"
 #include "gtest/gtest.h"
@@ -51,6 +53,28 @@ TEST(PlanCost, StagesSendMessages) {
     EXPECT_GT(stage.compute, 0);
     EXPECT_GT(stage.messages, 0);
     EXPECT_LE(stage.busy(), plan.predictedStepSeconds * (1 + 1e-9));
+  }
+}
+
+/// Each copy that is made again is paid for by the op that makes it.
+TEST(PlanCost, PaysForCopiesThatAreMadeAgain) {
+  ModelGraph graph = layersAndGradients(2, 64, 64);
+  Plan plan = replicatedPlan(graph, 2);
+  for (const auto &[index, value] : enumerate(graph.values))
+    if (value.source == ValueSource::State)
+      plan.values[index].sharding.dims[0].subAxes = {0};
+  PlanCost held(plan, graph);
+  Plan other = plan;
+  ASSERT_TRUE(regatherInEachTask(graph, other));
+  PlanCost again(other, graph);
+  EXPECT_EQ(held.reshards.size(), 2u);
+  EXPECT_EQ(again.reshards.size(), 4u);
+  EXPECT_NEAR(again.communication, 2 * held.communication, 1e-12);
+  for (unsigned op = 0; op < 4; ++op) {
+    EXPECT_GT(again.reshardSeconds(op), 0);
+    EXPECT_NEAR(again.sidesSeconds(op, again.strategyOf(op)),
+                again.reshardSeconds(op), 1e-12);
+    EXPECT_EQ(held.sidesSeconds(op, held.strategyOf(op)), 0); // another reader
   }
 }
 

@@ -236,4 +236,58 @@ TEST(Search, TheBoundOfStagesKnowsCutsAndMessages) {
   EXPECT_LT(plan.gap, 1e-4);
 }
 
+PlanRequest dataOnFourGpus() {
+  PlanRequest request = requestOf(4, "data", "");
+  request.cluster = cantFail(parseCluster("1x4:a100-80gb"));
+  return request;
+}
+
+/// Plans under ever less memory, until there is none.
+std::vector<Plan> plansUnderLessMemory(const ModelGraph &graph) {
+  PlanRequest request = dataOnFourGpus();
+  std::vector<Plan> plans;
+  for (;;) {
+    Expected<Plan> plan = searchPlan(graph, request);
+    if (!plan) {
+      consumeError(plan.takeError());
+      return plans;
+    }
+    plans.push_back(std::move(*plan));
+    request.memoryLimit = plans.back().predictedPeakMemoryBytes - 1;
+  }
+}
+
+/// A training step makes copies again instead of holding them from task to
+/// task, but only where that saves memory that it must save.
+TEST(Search, MakesCopiesAgainWhereMemoryIsShort) {
+  ModelGraph step = layersAndGradients(8, 64, 256);
+  step.table = &targetTable(kTargetCuda);
+  ModelGraph inference = step;
+  for (GraphOp &op : inference.ops)
+    op.task = Task::Forward;
+  auto regathers = [](const Plan &plan) {
+    size_t count = 0;
+    for (const PlannedOp &op : plan.ops)
+      count += op.regathers.size();
+    return count;
+  };
+  std::vector<Plan> trained = plansUnderLessMemory(step),
+                    inferred = plansUnderLessMemory(inference);
+  EXPECT_EQ(regathers(trained.front()), 0u);
+  EXPECT_GT(regathers(trained.back()), 0u);
+  EXPECT_LT(trained.back().predictedPeakMemoryBytes,
+            inferred.back().predictedPeakMemoryBytes);
+  EXPECT_GT(trained.back().predictedStepSeconds,
+            trained.front().predictedStepSeconds);
+  for (const Plan &plan : inferred)
+    EXPECT_EQ(regathers(plan), 0u);
+  // With as much memory the step takes no longer than without regathers.
+  for (const Plan &plan : inferred) {
+    PlanRequest request = dataOnFourGpus();
+    request.memoryLimit = plan.predictedPeakMemoryBytes;
+    EXPECT_LE(cantFail(searchPlan(step, request)).predictedStepSeconds,
+              plan.predictedStepSeconds * (1 + 1e-9));
+  }
+}
+
 } // namespace
