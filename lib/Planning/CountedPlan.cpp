@@ -11,9 +11,15 @@ using namespace mlir;
 
 namespace autopar {
 
-static Excess excessOf(const Plan &plan) {
+/// Returns the bytes by which the plan's memory exceeds the limit.
+static int64_t excessBytes(const Plan &plan) {
+  return excessBytes(plan, StagePlaces(plan.cluster, plan.pipeline()),
+                     plan.askedMemoryLimit());
+}
+
+static Excess excessOf(const Plan &plan, int64_t estimatedRoom) {
   StagePlaces places(plan.cluster, plan.pipeline());
-  int64_t excess = excessBytes(plan, places, plan.askedMemoryLimit());
+  int64_t excess = excessBytes(plan);
   if (excess <= 0)
     return Excess();
   int64_t stage = 0, limit = 0;
@@ -23,7 +29,7 @@ static Excess excessOf(const Plan &plan) {
   };
   while (!isFullest())
     ++stage;
-  return {excess,
+  return {excess, estimatedRoom,
           "the program of the plan takes " + bytesText(double(limit + excess)) +
               " on a device" +
               (plan.stages > 1 ? " of stage " + std::to_string(stage) : "") +
@@ -35,11 +41,13 @@ FailureOr<Excess> countPlanned(ModuleOp module, Plan &plan,
                                const CountProgram &count, PassRunner run) {
   if (!count)
     return Excess();
+  // Without a limit there is no end to the room.
+  int64_t estimatedRoom = -std::max(excessBytes(plan), -INT64_MAX);
   if (failed(count(module, plan, run)))
     return failure();
   module->setAttr(AutoparDialect::kPlan,
                   attributeFromJSON(module.getContext(), summaryToJSON(plan)));
-  return excessOf(plan);
+  return excessOf(plan, estimatedRoom);
 }
 
 } // namespace autopar

@@ -11,6 +11,9 @@ namespace autopar {
 /// sentence that says so; 0 if it fits.
 struct Excess {
   int64_t bytes = 0;
+  /// The bytes of the limit that the estimate of the plan left. A search that
+  /// leaves more than these free does not find the same plan again.
+  int64_t estimatedRoom = 0;
   std::string text;
 };
 

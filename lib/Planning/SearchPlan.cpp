@@ -77,8 +77,9 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
 private:
   /// Searches a plan, writes it, and counts its program. The search estimates
   /// memory. If the program exceeds the limit after all, the search starts anew
-  /// and leaves the excess free, besides what it left free before. A search
-  /// bounds all plans that it could take, so the least of all bounds holds.
+  /// and leaves the excess free, besides what it left free before, and so much
+  /// that it does not find the same plan again. A search bounds all plans that
+  /// it could take, so the least of all bounds holds.
   llvm::Expected<Plan> planWhatFits(const ModelGraph &graph,
                                     PlanRequest &request,
                                     std::vector<SearchTrial> &tried,
@@ -105,7 +106,8 @@ private:
           trial.peakMemoryBytes = plan->predictedPeakMemoryBytes;
       if (failed(counted) || counted->bytes == 0)
         return plan;
-      request.reservedBytes += counted->bytes;
+      request.reservedBytes = std::max(request.reservedBytes + counted->bytes,
+                                       counted->estimatedRoom + 1);
       emitWarning(getOperation().getLoc())
           << counted->text << ": the search starts anew and leaves "
           << bytesText(double(request.reservedBytes)) << " of the limit free";
