@@ -328,7 +328,8 @@ void Assembly::order(KernelGroups &result, Block &body) {
   auto isLater = [&](unsigned a, unsigned b) {
     return std::pair(keys[a], a) > std::pair(keys[b], b);
   };
-  // Of each node, and of the whole, what comes first is at the back.
+  // Both lists, the needs of each node and the nodes that are left (`open`),
+  // are in reverse order: the next node is at the back.
   std::vector<SmallVector<unsigned, 4>> needs(nodes.size());
   for (unsigned node = 0; node < nodes.size(); ++node) {
     for (Value value : nodes[node].op

@@ -41,7 +41,8 @@ FailureOr<Excess> countPlanned(ModuleOp module, Plan &plan,
                                const CountProgram &count, PassRunner run) {
   if (!count)
     return Excess();
-  // Without a limit there is no end to the room.
+  // The excess is the least integer if there is no limit; the room is then the
+  // largest one.
   int64_t estimatedRoom = -std::max(excessBytes(plan), -INT64_MAX);
   if (failed(count(module, plan, run)))
     return failure();

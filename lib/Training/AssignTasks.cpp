@@ -37,8 +37,8 @@ private:
   static constexpr unsigned kSeveral = ~0u;
   llvm::DenseMap<Value, unsigned> gradients;
   llvm::DenseMap<Operation *, unsigned> leadsTo;
-  /// Of the ops so far, those of task forward, and those that depend on an op
-  /// of a gradient.
+  /// `isForward` has the ops of task forward that taskOf has seen, and
+  /// `followsGradient` those that depend on an op of a gradient.
   DenseSet<Operation *> isForward, followsGradient;
 };
 

@@ -12,8 +12,8 @@ namespace autopar {
 /// Tries the meshes that the request allows, one after the other.
 class PlanSearch {
 public:
-  /// With `regathers`, plans make copies again that would exceed the memory if
-  /// they were held (Regathers.h); that is for training steps.
+  /// `regathers` allows plans to make copies again if holding them exceeds the
+  /// memory (Regathers.h). Only training steps gain by it.
   PlanSearch(const ModelGraph &graph, PlanRequest request,
              llvm::raw_ostream *trace, bool regathers,
              std::shared_ptr<SharedWork> shared)
@@ -25,8 +25,7 @@ public:
   /// Returns any plan, with little work.
   llvm::Expected<Plan> runToFirst();
 
-  /// Returns whether a plan would be faster, or would be one at all, if it
-  /// fitted more memory.
+  /// Returns whether more memory would allow a faster plan, or a plan at all.
   bool isShortOfMemory() const { return memoryBinds || shortage; }
 
   std::vector<SearchTrial> tried; // in the order of the search
