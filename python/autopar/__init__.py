@@ -26,6 +26,6 @@ __all__ = ["AutoparError", "ExecutionMode", "Exported", "GraphOptimizationLevel"
 
 def __getattr__(name):
     if name != "backend":
-        raise AttributeError(f"module 'autopar' has no attribute {name!r}")
+        raise AttributeError(f"module 'autopar' has no attribute {name!r}; of onnxruntime's names it has those that docs/PyTorchUsers.md lists")
     import importlib  # it needs the package onnx, which nothing else here does
     return importlib.import_module(".backend", __name__)

@@ -1,5 +1,4 @@
-"""The usual call of a session, which the library does with Python's own functions: an array for each input by name, all outputs into new arrays, of a program
-with one entry.
+"""The usual call of an entry, which the library does with Python's own functions: an array for each input by name, all outputs into new arrays.
 
 After a step the caches hold nothing of Python's, so that each object that a call touches costs: by ctypes alone it takes 37 us beside a step of 0.45 ms, this way 17. What
 does not fit it takes the way of all calls, which says what is wrong.
@@ -7,6 +6,8 @@ does not fit it takes the way of all calls, which says what is wrong.
 
 import ctypes
 import sys
+import threading
+from typing import Callable, NamedTuple
 
 import numpy as np
 
@@ -46,7 +47,19 @@ def _fail():
 
 
 def _never(*_):
-    """Stands for the usual calls where there are none: there are several entries, or this is not CPython."""
+    """Does nothing, where there are no usual calls: inputs have fixed values, or this is not CPython."""
+
+
+class UsualCalls(NamedTuple):
+    """Two functions of a dict of arrays. `run` returns the outputs of a step of the entry; `request`, which also takes None or an empty list of outputs, returns what a Request
+    is made of. They return None where nothing was done, for something does not fit or another thread is within `run`."""
+
+    run: Callable
+    request: Callable
+    handle: object  # of the entry
+
+
+NO_CALLS = UsualCalls(_never, _never, None)
 
 
 def _types(info):
@@ -54,22 +67,40 @@ def _types(info):
     return (info.dtype, *(dtype for dtype in map(np.dtype, "lLqQ") if dtype == info.dtype))
 
 
-def usual_calls(library, entries):
-    """Two functions of a dict of arrays. The first one returns the outputs of a step; the second one, which also takes None or an empty list of outputs, what a Request
-    is made of. They return None where nothing was done, for something does not fit or another thread is within the first one."""
-    only = entries[0]
-    if len(entries) > 1 or only.fixed_inputs or sys.implementation.name != "cpython" or not _arrays_are_known():
-        return _never, _never
+def usual_calls(library, entry):
+    """The usual calls of an entry."""
+    if entry.fixed_inputs or sys.implementation.name != "cpython" or not _arrays_are_known():
+        return NO_CALLS
     functions = _Functions(*(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p) for name in _FUNCTIONS))
-    inputs, outputs = (tuple(sys.intern(info.name) for info in infos) for infos in (only.inputs, only.outputs))
-    objects = _Objects(None, dict, np.ndarray, np.empty, _fail, inputs, tuple(map(_types, only.inputs)), outputs, tuple((info.shape, info.dtype) for info in only.outputs),
+    inputs, outputs = (tuple(sys.intern(info.name) for info in infos) for infos in (entry.inputs, entry.outputs))
+    objects = _Objects(None, dict, np.ndarray, np.empty, _fail, inputs, tuple(map(_types, entry.inputs)), outputs, tuple((info.shape, info.dtype) for info in entry.outputs),
                        object.__basicsize__)
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_Functions), ctypes.POINTER(_Objects), ctypes.c_void_p)(("autopar_python_calls", library))
-    return make(functions, objects, only.handle) or (_never, _never)
+    made = make(functions, objects, entry.handle)
+    return UsualCalls(*made, entry.handle) if made else NO_CALLS
 
 
-def end_usual(function) -> None:
-    """Returns once no call of it is under way; later ones return None."""
-    capsule = getattr(function, "__self__", None)
+def end_usual(calls) -> None:
+    """Returns once no run of them is under way; later ones return None."""
+    capsule = getattr(calls.run, "__self__", None)
     if capsule is not None:
         ctypes.PYFUNCTYPE(None, ctypes.py_object)(("autopar_python_end", _library.library()))(capsule)
+
+
+class Calls:
+    """A session's calls, all of which end before it is closed: a daemon thread may be within one when Python exits."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.usual, self.requests, self.ended = [], [], False  # requests: of submit, one, once it was called
+
+    def end_usual(self):
+        for calls in self.usual:
+            end_usual(calls)
+
+    def end(self):
+        self.end_usual()
+        with self.lock:
+            self.ended = True
+        for running in self.requests:
+            running.end()

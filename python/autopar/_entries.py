@@ -40,6 +40,8 @@ def named(entries, name):
     for number, entry in enumerate(entries):
         if entry.name == name:
             return number
+    if len(entries) == 1 and not entries[0].name:
+        raise AutoparError(f"no entry is called {name!r}: the program has one entry, which has no name; leave the name out")
     raise AutoparError(f"no entry is called {name!r}; the entries:{_lines(entries)}")
 
 
@@ -59,3 +61,11 @@ def choose(entries, feeds, name):
         names = ", ".join(repr(entry.name) for entry in fitting)
         raise AutoparError(f"inputs of these shapes are those of {len(fitting)} entries: say which by entry=, one of {names}")
     return fitting[0]
+
+
+def state_hint(entry, name, function):
+    """What an error says of states where a name is no input or output of the entry; `function` reads or writes one."""
+    if not entry.states:
+        return ""
+    known = [info.name for info in entry.states]
+    return f"; {name!r} is a state, which steps keep: {function} has it" if name in known else f"; what steps keep are states ({function}): {', '.join(known[:8])}"

@@ -42,6 +42,9 @@ class InferenceSession:
         """The session underneath that ran last; None before the first run of a model with open sizes."""
         return self._programs.any_session()
 
+    def __getattr__(self, name):
+        raise AttributeError(f"an InferenceSession has no {name!r} here; of onnxruntime's functions it has those that docs/PyTorchUsers.md lists")
+
     def get_inputs(self) -> List[NodeArg]:
         """The inputs, in the model's order."""
         return self._arguments("inputs")

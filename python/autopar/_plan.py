@@ -5,7 +5,7 @@ import json
 import os
 from typing import Dict, Iterable, List, Optional, Sequence, Union
 
-from ._program import WorkFolder, call, find_tool, flags, model_file, with_files
+from ._program import WorkFolder, call, find_tool, flags, model_file, naming_arguments, with_files
 
 
 class Plan:
@@ -94,5 +94,6 @@ def plan(model, *, cluster: Optional[str] = None, ranks: Union[int, Sequence[int
     path, model = folder.file("plan.json"), model_file(model, folder)
     named = with_files(named, folder)
     command = [find_tool(), "plan", model, *flags({"cluster": cluster, "ranks": ranks, "json": path, **named})]
-    text = call(command + [str(option) for option in options], timeout, model)
+    with naming_arguments(named):
+        text = call(command + [str(option) for option in options], timeout, model)
     return Plan(path, model, text, folder, named.get("train"), bool(named.get("evaluate")))

@@ -1,5 +1,6 @@
 """Runs the `autopar` tool and the executables it makes."""
 
+import contextlib
 import json
 import os
 import re
@@ -122,8 +123,22 @@ def compile(model, output, *, ranks: Union[int, Sequence[int], None] = None, str
     named = with_files(named, folder)
     command = [find_tool(), "compile", os.fspath(model), "-o", os.fspath(output)]
     command += flags({"ranks": ranks, "strategy": None if strategy == "auto" else strategy, **named})
-    log = call(command + [str(option) for option in options], timeout, model)
+    with naming_arguments(named):
+        log = call(command + [str(option) for option in options], timeout, model)
     return Program(output, log)
+
+
+@contextlib.contextmanager
+def naming_arguments(named: Mapping[str, object]):
+    """Says of an option that the command does not know which argument of the caller it was."""
+    try:
+        yield
+    except AutoparError as error:
+        for name in named:
+            if f"unknown option '--{name.replace('_', '-')}'" in str(error):
+                size = f". If the model leaves a size {name!r} open, give bind={{{name!r}: {named[name]}}}" if isinstance(named[name], int) else ""
+                error.args = (f"{name}= is no argument here; the command's options, which its --help lists, are arguments with _ in place of -{size}\n{error}",)
+        raise
 
 
 def with_files(named: Mapping[str, object], folder: WorkFolder) -> dict:

@@ -13,24 +13,10 @@ from typing import Dict, Iterable, Mapping, Optional, Tuple
 import numpy as np
 
 from . import _check, _entries, _library
-from ._calls import end_usual, usual_calls
+from ._calls import NO_CALLS, Calls, usual_calls
 from ._program import AutoparError
 from ._requests import Request, Requests
 from ._tensors import TensorInfo, accept, dtype_of, list_text, pointers, refuse_overlaps, shared_array
-
-class _Calls:
-    """A session's calls, all of which end before it is closed: a daemon thread may be within one when Python exits."""
-
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.usual, self.requests, self.ended = None, [], False  # requests: of submit, one, once it was called
-
-    def end(self):
-        end_usual(self.usual)
-        with self.lock:
-            self.ended = True
-        for running in self.requests:
-            running.end()
 
 
 def _close(library, pointer, owner, calls):
@@ -47,7 +33,7 @@ class _Handle:
     """The library's session, which is closed when nobody holds this: neither the Session nor arrays of its memory."""
 
     def __init__(self, library, pointer):
-        self.pointer, self.owner, self.calls = pointer, os.getpid(), _Calls()
+        self.pointer, self.owner, self.calls = pointer, os.getpid(), Calls()
         self.requests = self.calls.requests
         weakref.finalize(self, _close, library, pointer, self.owner, self.calls)
 
@@ -84,7 +70,7 @@ class Session:
         self.states = tuple(info for info, _, _ in self._states())
         #: Inputs with values since --bind gave them: they may be left out, and only have those values.
         self.fixed_inputs = first.fixed_inputs
-        self._usual, self._usual_request = usual_calls(self._library, self.entries)
+        self._usual = [usual_calls(self._library, of) for of in self.entries]
         self._handle.calls.usual = self._usual
 
     def _entry(self, number):
@@ -129,11 +115,17 @@ class Session:
         `feeds` have NumPy arrays, or what has DLPack on the CPU (a torch tensor), of exactly the inputs' types and shapes; nothing is cast
         or copied. `outputs`: names of those that are wanted, by default all. `out`: arrays, by output name, that are written in place of new ones.
         """
-        if outputs is None and out is None and entry is None:
-            results = self._usual(feeds)
+        if outputs is None and out is None:
+            results = self._usual_of(entry).run(feeds)
             if results is not None:
                 return results
         return self._step(self._request(feeds, outputs, out, entry))
+
+    def _usual_of(self, entry):
+        """The usual calls of the entry of that name, or of the only one."""
+        if entry is None and len(self.entries) == 1:
+            return self._usual[0]
+        return next((calls for of, calls in zip(self.entries, self._usual) if of.name == entry), NO_CALLS)
 
     def memory(self, name: str, *, entry: Optional[str] = None) -> np.ndarray:
         """An array for an input or output of an entry (the first) that steps read or write without a copy: with several ranks memory that they share,
@@ -164,7 +156,7 @@ class Session:
             with self._lock:
                 pointer, running = self._open(), self._handle.requests
                 if not running:
-                    end_usual(self._usual)  # steps are taken in order
+                    self._handle.calls.end_usual()  # steps are taken in order
                     running.append(Requests(self._library, pointer))
                 return running[0].add(request, waits=False)
         except AutoparError as error:
@@ -196,20 +188,22 @@ class Session:
         future.result()
 
     def _request(self, feeds, outputs, out, entry):
-        if out is None and entry is None:
-            made = self._usual_request(feeds, outputs)
+        if out is None:
+            calls = self._usual_of(entry)
+            made = calls.request(feeds, outputs)
             if made is not None:
-                return Request(self.entries[0].handle, *made)
+                return Request(calls.handle, *made)
         self._open()
         given = _check.arrays_by_name("inputs", feeds, self.inputs)
         chosen = _entries.choose(self.entries, given, entry)
-        arrays = [accept("input", info, given.pop(info.name, None)) for info in chosen.inputs]
+        known = {info.name for info in (*chosen.inputs, *chosen.fixed_inputs)}
+        for name in sorted(set(given) - known, key=str):
+            raise AutoparError(f"the model has no input {name!r}; its inputs: {list_text(chosen.inputs)}{_entries.state_hint(chosen, name, 'write_state')}")
+        arrays = [accept("input", info, given.get(info.name)) for info in chosen.inputs]
         for index, info in enumerate(chosen.fixed_inputs):
             if info.name in given:
-                array = accept("input", info, given.pop(info.name))
+                array = accept("input", info, given[info.name])
                 _library.check(self._library.autopar_session_check_fixed(chosen.handle, index, array.ctypes.data))
-        if given:
-            raise AutoparError(f"the model has no input {sorted(given)[0]!r}; its inputs: {list_text(chosen.inputs)}{_state_hint(chosen, sorted(given)[0], 'write_state')}")
         results = self._results(chosen, outputs, _check.arrays_by_name("outputs", out, chosen.outputs))
         if out:
             refuse_overlaps([(f"input {info.name!r}", array) for info, array in zip(chosen.inputs, arrays) if array is not None], results)
@@ -222,7 +216,7 @@ class Session:
         names = list(known) if wanted is None else _check.output_names(wanted)
         for name in names + list(out):
             if name not in known:
-                raise AutoparError(f"the model has no output {name!r}; its outputs: {list_text(entry.outputs)}{_state_hint(entry, name, 'read_state')}")
+                raise AutoparError(f"the model has no output {name!r}; its outputs: {list_text(entry.outputs)}{_entries.state_hint(entry, name, 'read_state')}")
         results = {}
         for name in names:
             info = known[name]
@@ -353,7 +347,8 @@ class Session:
         """Frees the program and its weights, after steps that are under way; memory of `memory` stays while arrays of it do. Again is fine."""
         with self._lock:
             handle, self._handle = self._handle, None
-        end_usual(self._usual)
+        if handle:
+            handle.calls.end_usual()
         del handle  # the last reference but for arrays
 
     def __enter__(self):
@@ -386,10 +381,3 @@ class Bound:
 def load(path, **options) -> Session:
     """Opens an executable that `compile` made: `Session(path, ...)`."""
     return Session(path, **options)
-
-
-def _state_hint(entry, name, function):
-    if not entry.states:
-        return ""
-    known = [info.name for info in entry.states]
-    return f"; {name!r} is a state, which steps keep: {function} has it" if name in known else f"; what steps keep are states ({function}): {', '.join(known[:8])}"

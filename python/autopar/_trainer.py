@@ -9,6 +9,7 @@ from typing import Callable, Dict, Iterable, Mapping, NamedTuple, Optional
 import numpy as np
 
 from . import _check
+from ._calls import NO_CALLS
 from ._hyperparameters import Hyperparameters
 from ._place import place_of, restore, takes_place
 from ._program import AutoparError, WorkFolder, call, compile, find_tool, model_file
@@ -59,6 +60,9 @@ class Trainer:
         #: What the recipe names `at_run_time`: a mapping whose values can be assigned.
         self.hyperparameters = Hyperparameters(self.session)
         self._roles = {info.role: info.name for info in self.session.outputs if info.role != "model"}
+        entry = self.session.entries[0]
+        wants_all = all(info.role != "model" for info in entry.outputs)
+        self._usual_step = (self.session._usual_of(entry.name) if wants_all else NO_CALLS).run
         self._parameters = {info.name: info for info in self.session.states if info.role == "model"}
         self._averages = [info.name for info in self.session.states if info.role == "average"]
         self._steps = 0
@@ -80,14 +84,21 @@ class Trainer:
         return self._take(batch)
 
     def _take(self, batch):
-        entry, begin = self.session.entries[0], time.monotonic()
-        told = self.session.run(_padded(batch, entry)[0], self._roles.values(), entry=entry.name)
+        begin = time.monotonic()
+        told = self._usual_step(batch)
+        if told is None:
+            told = self._unusual_step(batch)
         values = {role: float(told[name]) for role, name in self._roles.items()}
         number, self._steps = self._steps, self._steps + 1
         if not math.isfinite(values["loss"]) and not values.get("skipped"):
             warnings.warn(f"the loss of step {number} is {values['loss']}", stacklevel=3)
         self._board.add_step(number, values, time.monotonic() - begin)
         return Step(number, values["loss"], values.get("grad_norm"), values.get("learning_rate"), bool(values.get("skipped", 0)))
+
+    def _unusual_step(self, batch):
+        """The outputs of a step whose batch may have fewer rows, or arrays of other kinds."""
+        entry = self.session.entries[0]
+        return self.session.run(_padded(batch, entry)[0], self._roles.values(), entry=entry.name)
 
     def evaluate(self, feeds: Mapping[str, object]) -> Dict[str, np.ndarray]:
         """The model's outputs in inference, with the parameters and running statistics as the last step left them: dropout is off. With an `evaluation` in the recipe,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
@@ -34,6 +35,7 @@ struct PythonPort {
   PyObject *name = nullptr;
   PyObject *kind = nullptr;       // an input's dtypes, or what newArray takes
   std::vector<PyObject *> dtypes; // of an input
+  bool countsRows = false;        // an input that may be left out
   std::vector<intptr_t> shape;
 
   bool fits(const ArrayFields &array) const {
@@ -94,7 +96,8 @@ private:
   autopar_session *const entry;
   const int born = forks;
   const std::vector<PythonPort> inputs, outputs;
-  std::mutex one; // call of run() at a time, which has what follows
+  const size_t mandatory; // number of inputs that may not be left out
+  std::mutex one;         // call of run() at a time, which has what follows
   bool ended = false;
   StepTensors tensors;
 };
@@ -108,6 +111,9 @@ private:
 UsualCall::UsualCall(const PythonObjects &objects, autopar_session *entry)
     : objects(objects), entry(entry), inputs(describe(AUTOPAR_INPUT)),
       outputs(describe(AUTOPAR_OUTPUT)),
+      mandatory(size_t(std::count_if(
+          inputs.begin(), inputs.end(),
+          [](const PythonPort &port) { return !port.countsRows; }))),
       tensors(inputs.size(), outputs.size()) {
   forEachObject(python.retain);
 }
@@ -122,6 +128,7 @@ std::vector<PythonPort> UsualCall::describe(autopar_kind kind) const {
     tensor.size = sizeof(tensor);
     (void)autopar_session_tensor(entry, kind, int64_t(i), &tensor);
     PythonPort &port = ports[i];
+    port.countsRows = std::strcmp(tensor.role, "counted_rows") == 0;
     port.shape.assign(tensor.shape, tensor.shape + tensor.rank);
     PyObject *names = isInput ? objects.inputs : objects.outputs;
     PyObject *kinds = isInput ? objects.inputTypes : objects.outputKinds;
@@ -167,10 +174,17 @@ PyObject *UsualCall::notUsual() const {
 }
 
 bool UsualCall::takeInputs(PyObject *feeds, StepTensors &step) const {
-  if (typeOf(feeds) != objects.dictType ||
-      size_t(python.dictSize(feeds)) != inputs.size())
+  if (typeOf(feeds) != objects.dictType)
+    return false;
+  size_t given = size_t(python.dictSize(feeds));
+  bool allCount = given == mandatory && given < inputs.size();
+  if (!allCount && given != inputs.size())
     return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (allCount && inputs[i].countsRows) {
+      step.read[i] = nullptr;
+      continue;
+    }
     PyObject *array = python.item(feeds, inputs[i].name);
     if (!array)
       return false;

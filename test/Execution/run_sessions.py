@@ -129,6 +129,14 @@ def check_trainer(folder):
         for batch, line in zip(batches, log):
             step, outputs = trainer.step(batch), trainer.evaluate({"x": batch["x"]})
             assert np.allclose(outputs["y"], batch["x"] @ trainer["w"] + trainer["b"], rtol=1e-5, atol=1e-6) and abs(step.loss - line["loss"]) < 1e-5
+    for further in ({"evaluate": True}, {"recipe": {**RECIPE, "last_batch": "pad"}}):
+        with autopar.Trainer(model, further.pop("recipe", RECIPE), **further) as trainer, autopar.Trainer(model, RECIPE) as other:
+            for batch, line in zip(batches, log):
+                told = trainer._usual_step(batch)
+                assert trainer._usual_step({**batch, "more": batch["x"]}) is None
+                assert abs(float(told["loss"]) - line["loss"]) < 1e-5 and abs(other.step(batch).loss - float(told["loss"])) < 1e-6
+            assert np.allclose(trainer["w"], other["w"], rtol=1e-5, atol=1e-6)
+    expect_error(lambda: autopar.Trainer(model, RECIPE, batch=12), "batch= is no argument here", "give bind={'batch': 12}", "unknown option '--batch'")
     with autopar.Trainer(onnx.load(model), {**RECIPE, "optimizer": {"kind": "adam", "lr": np.float32(0.01)}}) as trainer:
         trainer.load(os.path.join(folder, "saved.safetensors"))
         assert trainer["w"].tobytes() == final["w"].tobytes()
@@ -168,6 +176,13 @@ def check_inference(model, inputs):
     said = [str(warning.message) for warning in told]
     assert made.session.threads == 1 and "'CUDAExecutionProvider' is left out" in said[0] and "only intra_op_num_threads has an effect" in said[1], said
     expect_error(lambda: autopar.InferenceSession(model, {}), "sess_options is a dict")
+    for made, name in ((session, "run_async"), (autopar, "set_seed")):
+        try:
+            getattr(made, name)
+        except AttributeError as error:
+            assert f"{name!r}" in str(error) and "docs/PyTorchUsers.md lists" in str(error), error
+        else:
+            raise AssertionError(f"there is a {name}")
     expect_error(lambda: autopar.load(model, ranks="2"), "ranks is '2', but must be a whole number")
     expect_error(lambda: session.io_binding().bind_output("y", "cuda"), "'y': memory of 'cuda' cannot be bound")
 
@@ -325,15 +340,16 @@ def check_types(tool, folder):
     with autopar.load(os.path.join(folder, "program")) as session:
         feeds = {f"x{i}": np.array([0, 1, 1]).astype(name) for i, name in enumerate(names)}
         feeds["x0"].flags.writeable = False
-        usual, named = session._usual(feeds), session.run(feeds, list(session.run(feeds)))
+        calls = session._usual_of(None)
+        usual, named = calls.run(feeds), session.run(feeds, list(session.run(feeds)))
         assert list(usual) == list(named) == [f"y{i}" for i in range(len(names))]
         for name, value in usual.items():
             assert value.dtype == named[name].dtype == feeds["x" + name[1:]].dtype and value.tolist() == named[name].tolist() == feeds["x" + name[1:]].tolist() * 2, name
         others = feeds["x9"].astype("q"), np.concatenate([feeds["x9"]] * 2)[1:4]  # 64-bit integers have two types
-        assert all(session._usual({**feeds, "x9": other}) for other in others) and not any(session._usual_request(feeds, wanted) for wanted in (["y0"], "", (), 0))
+        assert all(calls.run({**feeds, "x9": other}) for other in others) and not any(calls.request(feeds, wanted) for wanted in (["y0"], "", (), 0))
         for wrong in ({"x9": feeds["x9"].astype("i")}, {"x9": feeds["x9"].astype(">i8")}, {"x9": feeds["x9"].tolist()}, {"x1": feeds["x1"][:2]}, {"y": feeds["x1"]},
                       {"x1": feeds["x1"][::-1]}, {"x1": feeds["x1"][None]}, {"x1": np.zeros(25, np.uint8)[1:].view(np.float64)}, {"x1": feeds["x1"].view(np.matrix)}):
-            assert session._usual({**feeds, **wrong}) is None is session._usual_request({**feeds, **wrong}, None), wrong
+            assert calls.run({**feeds, **wrong}) is None is calls.request({**feeds, **wrong}, None), wrong
 
 
 def check_fixed(tool, folder):

@@ -59,6 +59,7 @@ class Wrong:
         unaligned = np.zeros(6 * 4 * 8 + 1, np.uint8)[1:].view(np.int64).reshape(6, 4)
         changes = {
             "an unknown name": ({"word": words}, "no input 'word'", "its inputs: pairs int32[6, 2], words int64[6, 4]"),
+            "a misspelt name": ({"words": None, "word": words}, "no input 'word'", "its inputs: pairs int32[6, 2], words int64[6, 4]"),
             "a missing input": ({"words": None}, "input 'words' is missing: it is words int64[6, 4]"),
             "narrower integers": ({"words": words.astype(np.int32)}, "input 'words' is int32[6, 4] but the program expects int64[6, 4]; nothing is cast"),
             "floats": ({"words": words.astype(np.float64)}, "input 'words' is float64[6, 4]"),
