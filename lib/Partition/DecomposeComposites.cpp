@@ -115,7 +115,7 @@ public:
 
 private:
   /// Makes a partial sharding whole; returns the steps, an all-reduce over all
-  /// its axes. The price of a composite counts on it (combiningSteps).
+  /// its axes. The price of a composite counts on it (combiningStep).
   ArrayAttr endPartial(Sharding &sharding) {
     if (sharding.partial.empty())
       return builder.getArrayAttr({});

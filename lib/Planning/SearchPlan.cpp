@@ -76,22 +76,18 @@ struct SearchPlan : impl::SearchPlanBase<SearchPlan> {
 
 private:
   /// Searches a plan, writes it, and counts its program. The search estimates
-  /// memory. If the program exceeds the limit after all, the search starts anew
-  /// and leaves the excess free, besides what it left free before, and so much
-  /// that it does not find the same plan again. A search bounds all plans that
-  /// it could take, so the least of all bounds holds.
+  /// memory. If the program exceeds the limit after all, the plan of a training
+  /// step holds fewer copies and leaves the excess free, besides what it left
+  /// free before, and so much that it is not the same plan again. If that does
+  /// not free enough, and for inference, the search starts anew. A search
+  /// bounds all plans that it could take, so the least of all bounds holds.
   llvm::Expected<Plan> planWhatFits(const ModelGraph &graph,
                                     PlanRequest &request,
                                     std::vector<SearchTrial> &tried,
                                     std::string &refusal) {
     double bound = std::numeric_limits<double>::infinity();
-    for (;;) {
-      request.stored = stored && !stored->empty() ? stored : nullptr;
-      tried.clear();
-      refusal.clear();
-      llvm::Expected<Plan> plan = search(graph, request, tried, refusal);
-      if (!plan)
-        return plan;
+    llvm::Expected<Plan> plan = search(graph, request, tried, refusal);
+    while (plan) {
       complete(graph, request, *plan);
       bound = std::min(bound, plan->lowerBoundSeconds);
       if (request.reservedBytes > 0)
@@ -108,10 +104,16 @@ private:
         return plan;
       request.reservedBytes = std::max(request.reservedBytes + counted->bytes,
                                        counted->estimatedRoom + 1);
+      bool isKept = holdFewerCopies(graph, request, *plan, tried);
       emitWarning(getOperation().getLoc())
-          << counted->text << ": the search starts anew and leaves "
-          << bytesText(double(request.reservedBytes)) << " of the limit free";
+          << counted->text << ": the "
+          << (isKept ? "plan holds fewer copies" : "search starts anew")
+          << " and leaves " << bytesText(double(request.reservedBytes))
+          << " of the limit free";
+      if (!isKept)
+        plan = search(graph, request, tried, refusal);
     }
+    return plan;
   }
 
   /// Adds to a plan what follows from its decisions and from the request.
@@ -133,6 +135,9 @@ private:
   llvm::Expected<Plan> search(const ModelGraph &graph, PlanRequest &request,
                               std::vector<SearchTrial> &tried,
                               std::string &refusal) {
+    request.stored = stored && !stored->empty() ? stored : nullptr;
+    tried.clear();
+    refusal.clear();
     llvm::raw_ostream *told = trace ? &llvm::errs() : nullptr;
     llvm::Expected<Plan> plan = searchPlan(graph, request, told, &tried);
     if (plan || !request.stored)

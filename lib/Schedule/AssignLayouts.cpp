@@ -188,8 +188,9 @@ void LayoutChoice::assignLibrary(KernelOp kernel, Operation *root) {
   SmallVector<Value, 2> images{*imageOperandOf(root)};
   size_t rank = shapeOf(root->getResult(0)).size();
   known[root->getResult(0)] = channelsLast(rank);
-  if (std::optional<FilterGradient> filter = filterGradientOf(root)) {
-    images = {filter->images.getInput(), filter->gradient.getInput()};
+  if (kernel.getLibraryAttr().getKind() == CallKind::FilterGradient) {
+    FilterGradient filter = *filterGradientOf(root);
+    images = {filter.images.getInput(), filter.gradient.getInput()};
     known[root->getResult(0)] = batchExchanged(rank);
   }
   for (Value image : images)

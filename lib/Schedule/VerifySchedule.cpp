@@ -80,8 +80,8 @@ static LogicalResult checkCollectives(func::FuncOp func) {
   for (Operation &op : func.getBody().front()) {
     if (!isCommunication(&op))
       continue;
-    if (auto axes = op.getAttrOfType<ArrayAttr>("axes"))
-      for (Attribute axis : axes)
+    if (auto overAxes = dyn_cast<MeshAxesOpInterface>(op))
+      for (Attribute axis : overAxes.getAxes())
         if (cast<StringAttr>(axis).getValue().split('.').first == kTimeAxis)
           return op.emitError("communicates over time, which has no devices");
     Type type = getElementTypeOrSelf(op.getOperand(0).getType());

@@ -27,7 +27,7 @@ FailureOr<ReshardStep> stepOfCollective(Operation &op, const Mesh &mesh) {
   ReshardStep step;
   step.kind = *collectiveKind(op);
   for (auto axis :
-       op.getAttrOfType<ArrayAttr>("axes").getAsRange<StringAttr>()) {
+       cast<MeshAxesOpInterface>(op).getAxes().getAsRange<StringAttr>()) {
     std::optional<SmallVector<unsigned>> subAxes = mesh.lookup(axis.getValue());
     if (!subAxes)
       return op.emitError() << "the mesh has no axis " << axis;

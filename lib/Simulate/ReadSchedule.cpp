@@ -10,6 +10,7 @@
 #include "autopar/Dialect/Precision.h"
 #include "autopar/Planning/PlannedModule.h"
 #include "autopar/Schedule/ReportName.h"
+#include "autopar/Simulate/StepCounts.h"
 #include "autopar/shared_memory.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -80,7 +81,6 @@ private:
   void touch(Operation &op, size_t activity);
   void holdResults(func::FuncOp func, const StageProgram &stage);
   void addMemory(StageProgram &stage) const;
-  static int64_t persistentBytes(func::FuncOp func);
 
   Splits &splits;
   Cluster place; // of the stage
@@ -153,23 +153,6 @@ void StageReader::addMemory(StageProgram &stage) const {
   }
 }
 
-/// The bytes of the persistent tensors that the step reads or writes, once
-/// each. Tensors that setup alone reads are gone by then.
-int64_t StageReader::persistentBytes(func::FuncOp func) {
-  std::map<int64_t, int64_t> bytesOfTensor;
-  for (auto buffer : func.getOps<BufferOp>()) {
-    if (buffer.getSpace() != BufferSpace::Persistent)
-      continue;
-    int64_t &bytes = bytesOfTensor[buffer.getPosition()];
-    Type type = buffer.getType();
-    bytes = std::max(bytes, byteOffset(type) + bytesOf(type));
-  }
-  int64_t sum = 0;
-  for (auto [tensor, bytes] : bytesOfTensor)
-    sum += bytes;
-  return sum;
-}
-
 LogicalResult StageReader::readOp(Operation &op, StageProgram &stage) {
   if (isa<BufferOp, func::ReturnOp>(op))
     return success();
@@ -225,10 +208,6 @@ LogicalResult StageReader::read(func::FuncOp func, StageProgram &stage) {
       return failure();
   holdResults(func, stage);
   addMemory(stage);
-  if (auto arena =
-          func->getAttrOfType<IntegerAttr>(AutoparDialect::kArenaBytes))
-    stage.arenaBytes = arena.getInt();
-  stage.weightBytes = persistentBytes(func);
   return success();
 }
 
@@ -251,7 +230,8 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal() && isStep(func))
       steps[stageOf(func)] = func;
-  if (int64_t(steps.size()) != planned->pipeline.stages)
+  int64_t stages = planned->pipeline.stages;
+  if (int64_t(steps.size()) != stages || steps.rbegin()->first >= stages)
     return module.emitError() << "has " << steps.size() << " steps, its plan "
                               << planned->pipeline.stages << " stages";
   program.microBatches = mesh.timeCount();
@@ -265,10 +245,17 @@ FailureOr<SimulatedProgram> readSchedule(ModuleOp module) {
     program.coresOfNode.insert(program.coresOfNode.end(), group.count,
                                group.cores);
   Splits splits(mesh, program);
-  for (auto [number, func] : steps)
+  FailureOr<StepCounts> counts = scheduledCounts(module);
+  if (failed(counts))
+    return failure();
+  for (auto [number, func] : steps) {
+    StageProgram &stage = program.stages.emplace_back();
+    stage.weightBytes = counts->stages[number].memory.weights;
+    stage.arenaBytes = counts->stages[number].memory.arena;
     if (failed(StageReader(module, cluster, mesh, number, splits)
-                   .read(func, program.stages.emplace_back())))
+                   .read(func, stage)))
       return failure();
+  }
   return program;
 }
 

@@ -1,4 +1,5 @@
-"""The usual call of an entry, which the library does with Python's own functions: an array for each input by name, all outputs into new arrays.
+"""The usual call of an entry, which the library does with Python's own functions: an array for each input by name (one of the role counted_rows may be left out), all outputs into new
+arrays.
 
 After a step the caches hold nothing of Python's, so that each object that a call touches costs: by ctypes alone it takes 37 us beside a step of 0.45 ms, this way 17. What
 does not fit it takes the way of all calls, which says what is wrong.
@@ -52,7 +53,7 @@ def _never(*_):
 
 class UsualCalls(NamedTuple):
     """Two functions of a dict of arrays. `run` returns the outputs of a step of the entry; `request`, which also takes None or an empty list of outputs, returns what a Request
-    is made of. They return None where nothing was done, for something does not fit or another thread is within `run`."""
+    is made of. They return None and do nothing if something does not fit, or if another thread is within `run`."""
 
     run: Callable
     request: Callable

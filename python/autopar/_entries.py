@@ -41,7 +41,7 @@ def named(entries, name):
         if entry.name == name:
             return number
     if len(entries) == 1 and not entries[0].name:
-        raise AutoparError(f"no entry is called {name!r}: the program has one entry, which has no name; leave the name out")
+        raise AutoparError(f"no entry is called {name!r}: the program has one entry, which has no name; leave the entry out")
     raise AutoparError(f"no entry is called {name!r}; the entries:{_lines(entries)}")
 
 
@@ -64,7 +64,7 @@ def choose(entries, feeds, name):
 
 
 def state_hint(entry, name, function):
-    """What an error says of states where a name is no input or output of the entry; `function` reads or writes one."""
+    """What an error adds about states if `name` is no input or output of the entry; `function` reads or writes one."""
     if not entry.states:
         return ""
     known = [info.name for info in entry.states]

@@ -43,6 +43,8 @@ class InferenceSession:
         return self._programs.any_session()
 
     def __getattr__(self, name):
+        if hasattr(type(self), name):  # a property raised the error, which is its own
+            return object.__getattribute__(self, name)
         raise AttributeError(f"an InferenceSession has no {name!r} here; of onnxruntime's functions it has those that docs/PyTorchUsers.md lists")
 
     def get_inputs(self) -> List[NodeArg]:

@@ -136,8 +136,9 @@ def naming_arguments(named: Mapping[str, object]):
     except AutoparError as error:
         for name in named:
             if f"unknown option '--{name.replace('_', '-')}'" in str(error):
-                size = f". If the model leaves a size {name!r} open, give bind={{{name!r}: {named[name]}}}" if isinstance(named[name], int) else ""
-                error.args = (f"{name}= is no argument here; the command's options, which its --help lists, are arguments with _ in place of -{size}\n{error}",)
+                value = named[name]
+                size = f". If the model leaves a size {name!r} open, give bind={{{name!r}: {value}}}" if type(value) is int else ""
+                error.args = (f"{name}= is no argument here. Arguments are the options that --help of the command lists, with _ in place of -{size}\n{error}",)
         raise
 
 

@@ -165,6 +165,7 @@ class Session:
             return refused
 
     def _step(self, request):
+        self._open()  # before the lock, which in a forked process may be another thread's for ever
         with self._lock:
             self._open()
             if not self._handle.requests:

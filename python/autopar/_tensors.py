@@ -95,7 +95,7 @@ def accept(kind, info, value):
     if not array.flags.aligned:
         raise AutoparError(f"{where} is not aligned to its elements: give a copy of it")
     if not array.flags.c_contiguous:
-        raise AutoparError(f"{where} is not dense in row-major order (strides {array.strides}): give {'its contiguous()' if hasattr(value, 'contiguous') else 'numpy.ascontiguousarray of it'}")
+        raise AutoparError(f"{where} is not dense in row-major order (strides {array.strides}): give {'tensor.contiguous()' if hasattr(value, 'contiguous') else 'numpy.ascontiguousarray of it'}")
     return array
 
 

@@ -78,8 +78,8 @@ extern "C" {
 /// of new arrays, and an object that keeps the addresses valid.
 ///
 /// Both return None and do nothing if the dict does not have exactly one dense
-/// array of the right type for each input, whose input of the role
-/// "counted_rows" may be left out. The first one does so too if another
+/// array of the right type for each input. An input of the role "counted_rows"
+/// may be left out. The first one does so too if another
 /// call of it is under way, or if this process was forked.
 AUTOPAR_API autopar::runtime::PyObject *
 autopar_python_calls(const autopar::runtime::PythonApi *python,

@@ -47,7 +47,7 @@ static Status findEntries(const std::vector<Program> &programs,
   if (programs.size() == 1 && programs.front().manifest.entry.empty())
     return Status::error("no entry is called '" + name +
                          "': the program has one entry, which has no name; "
-                         "leave the name out");
+                         "leave the entry out");
   return Status::error(
       "no entry" +
       (options.ranks ? " for " + std::to_string(ranks) + " ranks" : "") +

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -82,6 +83,9 @@ def check_results(tool, folder, number, way):
         for rows in (1, 64, 8, 1, 8, 64, 64, 1):
             assert session.run({"x": inputs[rows]})["y"].tobytes() == wanted[rows].tobytes(), f"batch {rows} differs from the entry alone"
         assert session.run({"x": inputs[8]}, entry="batch=8")["y"].tobytes() == wanted[8].tobytes()
+        for rows in (8, 1):  # by the library's own calls
+            told = session._usual_of(f"batch={rows}").run({"x": inputs[rows]})
+            assert told["y"].tobytes() == wanted[rows].tobytes(), f"the usual call of batch {rows} differs"
         expect_error(lambda: session.run({"x": inputs[8][:5]}), "no entry takes the inputs x float32[5, 96]; the entries:", "batch=8: x float32[8, 96]")
         expect_error(lambda: session.run({"x": inputs[8]}, entry="batch=1"), "input 'x' is float32[8, 96] but the program expects float32[1, 96]")
         expect_error(lambda: session.run({"x": inputs[8]}, entry="batch=2"), "no entry is called 'batch=2'; the entries:")
@@ -89,6 +93,14 @@ def check_results(tool, folder, number, way):
     with autopar.load(program, entry="batch=8") as session:
         assert len(session.entries) == 1
         assert session.run({"x": inputs[8]})["y"].tobytes() == wanted[8].tobytes()
+    with autopar.load(program) as session:  # two entries from two threads, then after submit, then closed
+        with ThreadPoolExecutor(2) as pool:
+            told = list(pool.map(lambda rows: session.run({"x": inputs[rows]}, entry=f"batch={rows}")["y"].tobytes() == wanted[rows].tobytes(), [8, 64] * 50))
+        assert all(told), f"{told.count(False)} of {len(told)} calls of two threads differ"
+        future = session.submit({"x": inputs[64]})
+        assert session.run({"x": inputs[8]}, entry="batch=8")["y"].tobytes() == wanted[8].tobytes() and future.result()["y"].tobytes() == wanted[64].tobytes()
+        session.close()
+        expect_error(lambda: session.run({"x": inputs[8]}, entry="batch=8"), "is closed")
 
 
 def check_states(tool, folder, number, way):

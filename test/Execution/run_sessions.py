@@ -129,13 +129,17 @@ def check_trainer(folder):
         for batch, line in zip(batches, log):
             step, outputs = trainer.step(batch), trainer.evaluate({"x": batch["x"]})
             assert np.allclose(outputs["y"], batch["x"] @ trainer["w"] + trainer["b"], rtol=1e-5, atol=1e-6) and abs(step.loss - line["loss"]) < 1e-5
-    for further in ({"evaluate": True}, {"recipe": {**RECIPE, "last_batch": "pad"}}):
-        with autopar.Trainer(model, further.pop("recipe", RECIPE), **further) as trainer, autopar.Trainer(model, RECIPE) as other:
-            for batch, line in zip(batches, log):
-                told = trainer._usual_step(batch)
+    for recipe, evaluate in ((RECIPE, True), ({**RECIPE, "last_batch": "pad"}, False)):
+        with autopar.Trainer(model, recipe, evaluate=evaluate) as trainer, autopar.Trainer(model, RECIPE) as other:
+            counted = [info for info in trainer.session.entries[0].inputs if info.role == "counted_rows"]
+            assert len(counted) == ("last_batch" in recipe)
+            for number, (batch, line) in enumerate(zip(batches, log)):
                 assert trainer._usual_step({**batch, "more": batch["x"]}) is None
-                assert abs(float(told["loss"]) - line["loss"]) < 1e-5 and abs(other.step(batch).loss - float(told["loss"])) < 1e-6
+                rows = {info.name: np.ones(info.shape, info.dtype) for info in counted if number % 2}  # may be left out, or given
+                loss = float(trainer._usual_step({**batch, **rows})["loss"])
+                assert abs(loss - line["loss"]) < 1e-5 and abs(other.step(batch).loss - loss) < 1e-6
             assert np.allclose(trainer["w"], other["w"], rtol=1e-5, atol=1e-6)
+        expect_error(lambda: trainer.step(batches[0]), "is closed")
     expect_error(lambda: autopar.Trainer(model, RECIPE, batch=12), "batch= is no argument here", "give bind={'batch': 12}", "unknown option '--batch'")
     with autopar.Trainer(onnx.load(model), {**RECIPE, "optimizer": {"kind": "adam", "lr": np.float32(0.01)}}) as trainer:
         trainer.load(os.path.join(folder, "saved.safetensors"))

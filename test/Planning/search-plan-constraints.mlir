@@ -46,6 +46,16 @@
 // RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 constraints=%t/mesh.json" --autopar-verify-plan | FileCheck %s --check-prefix=MESH
 // MESH: autopar.mesh @mesh <["x"=2, "y"=2]>
 
+// A forbidden mesh whose axes no searched mesh has would forbid nothing.
+// RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 constraints=%t/unknown.json" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 mesh=x=4 constraints=%t/unknown.json" | FileCheck %s --check-prefix=GIVEN
+// RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=4 strategy=tensor constraints=%t/mesh.json" 2>&1 | FileCheck %s --check-prefix=TENSOR
+// RUN: not autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 strategy=layer constraints=%t/mesh.json" 2>&1 | FileCheck %s --check-prefix=STAGES-ALONE
+// UNKNOWN: constraint 1 forbids a mesh with an axis 'tensor', which no mesh of this search has; its meshes have axes data, replicated, x, y
+// GIVEN: autopar.mesh @mesh <["x"=4]>
+// TENSOR: constraint 1 forbids a mesh with an axis 'x', which no mesh of this search has; its meshes have axes tensor
+// STAGES-ALONE: constraint 1 forbids a mesh with an axis 'x', which no mesh of this search has; its meshes have stages alone
+
 // A plan from a file is checked, not changed.
 // RUN: autopar-opt %t/mlp.mlir --autopar-plan="ranks=2 constraints=%t/row2.json save=%t/plan.json" -o /dev/null
 
@@ -86,6 +96,9 @@ func.func @step(%x: tensor<8x16xf32> {autopar.source = #autopar.input<"x">},
 
 //--- mesh.json
 {"constraints": [{"mesh": "x=4", "forbid": true}]}
+
+//--- unknown.json
+{"constraints": [{"mesh": "data=2,tensor=2", "forbid": true}]}
 
 //--- row2.json
 {"constraints": [{"node": "/up/MatMul", "strategy": {"all": "row"}}]}

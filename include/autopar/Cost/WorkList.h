@@ -74,12 +74,13 @@ std::vector<bool> statesToCopy(const WorkList &work);
 
 /// Chooses an order of the items in which reads come after writes, and writes
 /// of states after the reads before them. Collectives and sends come as soon as
-/// their operands are computed; receives, late collectives and collectives of
-/// arguments come just before their first reader. Compute items keep their
-/// order with two exceptions. Single numbers that depend on single numbers
-/// alone are computed as soon as possible. And if all last readers of a buffer
-/// can be computed, and that leaves less in the arena than the buffer takes,
-/// they come at once. Example, updates by gradients:
+/// their operands are computed; receives and late collectives come just before
+/// their first reader. Collectives that wait for arguments alone keep their
+/// place in the list. So do compute items, with two exceptions. Single numbers
+/// that depend on single numbers alone are computed as soon as possible. And if
+/// all last readers of a buffer can be computed, and that leaves less in the
+/// arena than the buffer takes, they come at once. Example, updates by
+/// gradients:
 ///
 ///   gradient of b; gradient of a; update of a; update of b
 ///   -> gradient of b; update of b; gradient of a; update of a

@@ -71,7 +71,7 @@ def Autopar_Value : AnyTypeOf<[Autopar_Tensor, AnyStridedMemRef]>;
 
 class Autopar_CollectiveOp<string mnemonic, dag attributes, list<Trait> traits = []>
     : Op<Autopar_Dialect, mnemonic, !listconcat([
-        DeclareOpInterfaceMethods<KernelOpInterface>,
+        DeclareOpInterfaceMethods<KernelOpInterface>, MeshAxesOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)> {
   let arguments = !con((ins Autopar_Value:$input, Optional<AnyStridedMemRef>:$output,
                             FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);
@@ -123,7 +123,7 @@ def Autopar_CollectiveBroadcastOp : Autopar_CollectiveOp<"collective_broadcast",
 }
 
 class Autopar_PositionOp<string mnemonic, dag attributes, list<string> facts = []>
-    : Op<Autopar_Dialect, mnemonic, [Pure, DeclareOpInterfaceMethods<KernelOpInterface, facts>]> {
+    : Op<Autopar_Dialect, mnemonic, [Pure, MeshAxesOpInterface, DeclareOpInterfaceMethods<KernelOpInterface, facts>]> {
   let arguments = !con((ins Autopar_Tensor:$input, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes), attributes);
   let results = (outs Autopar_Tensor:$result);
   let assemblyFormat = "$input `mesh` `=` $mesh `axes` `=` $axes attr-dict `:` functional-type(operands, results)";
@@ -150,7 +150,7 @@ def Autopar_KeepFirstOp : Autopar_PositionOp<"keep_first", (ins Autopar_ReduceKi
 }
 
 def Autopar_BlockOffsetOp : Op<Autopar_Dialect, "block_offset",
-    [Pure, DeclareOpInterfaceMethods<KernelOpInterface, ["getLoopRole"]>]> {
+    [Pure, MeshAxesOpInterface, DeclareOpInterfaceMethods<KernelOpInterface, ["getLoopRole"]>]> {
   let summary = "the device's linear index along `axes` times `block`: where its block begins";
   let description = [{
     Created by partition for ops that `localize` with global positions (iota,

@@ -52,6 +52,17 @@ def DecomposeOpInterface : OpInterface<"DecomposeOpInterface"> {
   ];
 }
 
+def MeshAxesOpInterface : OpInterface<"MeshAxesOpInterface"> {
+  let cppNamespace = "::autopar";
+  let description = [{
+    An op of a device's program that depends on the device's place along axes of
+    the mesh: a collective over them, or an op that computes with the place.
+  }];
+  let methods = [
+    InterfaceMethod<"The names of the axes, major to minor.", "::mlir::ArrayAttr", "getAxes">
+  ];
+}
+
 def KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let cppNamespace = "::autopar";
   let description = [{

@@ -43,7 +43,7 @@ struct Activity {
 struct StageProgram {
   std::vector<Activity> activities;
   int64_t streams = 1;
-  int64_t weightBytes = 0; // parameters, states and inputs that steps read
+  int64_t weightBytes = 0; // parameters, setup values and states, once loaded
   int64_t arenaBytes = 0;  // the size of the arena
 };
 

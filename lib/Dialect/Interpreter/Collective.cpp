@@ -9,10 +9,11 @@ using namespace mlir;
 
 namespace autopar::interpreter {
 
-FailureOr<SmallVector<unsigned>> resolveAxes(Operation *op, ArrayAttr axes,
-                                             const Mesh &mesh) {
+/// Returns the sub-axes of the op's axes, in the order given.
+static FailureOr<SmallVector<unsigned>> resolveAxes(MeshAxesOpInterface op,
+                                                    const Mesh &mesh) {
   SmallVector<unsigned> subAxes;
-  for (auto axis : axes.getAsRange<StringAttr>()) {
+  for (auto axis : op.getAxes().getAsRange<StringAttr>()) {
     std::optional<SmallVector<unsigned>> found = mesh.lookup(axis);
     if (!found)
       return op->emitError() << "the mesh has no axis " << axis;
@@ -156,7 +157,7 @@ bool isCollective(Operation *op) { return collectOf(op); }
 FailureOr<Everywhere> evaluateCollective(Operation *op, const Everywhere &input,
                                          RankedTensorType type,
                                          const Mesh &mesh) {
-  auto subAxes = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
+  auto subAxes = resolveAxes(cast<MeshAxesOpInterface>(op), mesh);
   if (failed(subAxes))
     return failure();
   if (llvm::any_of(*subAxes, [&](unsigned subAxis) {
@@ -220,7 +221,7 @@ bool isPosition(Operation *op) {
 
 FailureOr<Tensor> evaluatePosition(Operation *op, Operands operands,
                                    const Mesh &mesh, int64_t point) {
-  auto subAxes = resolveAxes(op, op->getAttrOfType<ArrayAttr>("axes"), mesh);
+  auto subAxes = resolveAxes(cast<MeshAxesOpInterface>(op), mesh);
   if (failed(subAxes))
     return failure();
   Tensor result = emptyResult(op);

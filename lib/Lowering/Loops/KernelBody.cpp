@@ -31,10 +31,9 @@ KernelSlots::KernelSlots(KernelOp kernel) {
       buffers.push_back(number);
     slots.push_back(it->second);
   }
-  kernel.getBody().walk([&](Operation *op) {
-    auto axes = op->getAttrOfType<ArrayAttr>("axes");
-    if (axes && !llvm::is_contained(positions, axes))
-      positions.push_back(axes);
+  kernel.getBody().walk([&](MeshAxesOpInterface op) {
+    if (!llvm::is_contained(positions, op.getAxes()))
+      positions.push_back(op.getAxes());
   });
 }
 

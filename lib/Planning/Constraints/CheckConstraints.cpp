@@ -5,6 +5,7 @@
 #include "autopar/Planning/Constraints/ResolveConstraints.h"
 #include "autopar/Planning/Constraints/WrittenMesh.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -46,6 +47,23 @@ Expected<SmallVector<MeshAxis>> pinnedMesh(const Constraints &constraints) {
     first = &constraint;
   }
   return first ? first->mesh : SmallVector<MeshAxis>();
+}
+
+Error checkForbiddenAxes(const Constraints &constraints,
+                         const std::set<std::string> &names) {
+  for (const Constraint &constraint : constraints.list) {
+    if (constraint.kind != Constraint::MeshOfPlan || !constraint.forbid)
+      continue;
+    for (const MeshAxis &axis : splitOff(constraint.mesh).first)
+      if (!names.count(axis.name))
+        return constraints.fail(
+            constraint,
+            "constraint " + Twine(constraint.number) +
+                " forbids a mesh with an axis '" + axis.name +
+                "', which no mesh of this search has; its meshes have " +
+                (names.empty() ? "stages alone" : "axes " + join(names, ", ")));
+  }
+  return Error::success();
 }
 
 Error verify(const Plan &plan, const ModelGraph &graph,

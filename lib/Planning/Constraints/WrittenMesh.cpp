@@ -47,12 +47,18 @@ std::string stringifyMesh(ArrayRef<MeshAxis> axes) {
               ",");
 }
 
+std::set<std::string> searchedAxes() {
+  std::set<std::string> names(std::begin(kFreeAxes), std::end(kFreeAxes));
+  for (StrategyName beside : {StrategyName::Data, StrategyName::Replicated})
+    names.insert(stringifyStrategy(beside).str());
+  return names;
+}
+
 bool isSearched(ArrayRef<MeshAxis> axes, ArrayRef<StrategyName> strategies) {
+  const std::set<std::string> names = searchedAxes();
   return strategies == ArrayRef(StrategyName::Auto) &&
-         all_of(axes, [](const MeshAxis &axis) {
-           return is_contained(kFreeAxes, axis.name) ||
-                  axis.name == stringifyStrategy(StrategyName::Replicated) ||
-                  axis.name == stringifyStrategy(StrategyName::Data);
+         all_of(axes, [&](const MeshAxis &axis) {
+           return names.count(axis.name) > 0;
          });
 }
 

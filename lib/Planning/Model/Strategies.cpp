@@ -71,28 +71,31 @@ static double trafficOf(const ModelGraph &graph, const GraphOp &op,
   return stored + read;
 }
 
-SmallVector<ReshardStep, 1> combiningSteps(const ModelGraph &graph,
-                                           const GraphOp &op,
-                                           const OpStrategy &strategy,
-                                           const Mesh &mesh,
-                                           CommunicationModel &communication) {
-  SmallVector<ReshardStep, 1> steps;
+std::optional<ReshardStep> combiningStep(const ModelGraph &graph,
+                                         const GraphOp &op,
+                                         const OpStrategy &strategy,
+                                         const Mesh &mesh,
+                                         CommunicationModel &communication) {
+  constexpr int64_t kLeastBytes = 4; // of a number that is summed up
+  ReshardStep step;
+  step.kind = ReshardKind::AllReduce;
+  int64_t reduced = 1; // elements of a row on a device
   for (const auto &[index, factor] : enumerate(op.facts->rule.factors)) {
     if (factor.kind != FactorKind::Decompose)
       continue;
     SmallVector<unsigned, 2> subAxes = subAxesOf(strategy.assignment, index);
-    if (subAxes.empty())
-      continue;
-    ReshardStep step;
-    step.kind = ReshardKind::AllReduce;
-    step.subAxes = subAxes;
-    step.bytes = localBytes(graph.values[op.results[0]],
-                            strategy.shardings.results[0], mesh) /
-                 ceilDiv(factor.size, mesh.product(subAxes));
-    step.seconds = communication.seconds(step);
-    steps.push_back(std::move(step));
+    append_range(step.subAxes, subAxes);
+    reduced *= ceilDiv(factor.size, mesh.product(subAxes));
   }
-  return steps;
+  if (step.subAxes.empty())
+    return std::nullopt;
+  llvm::sort(step.subAxes);
+  const GraphValue &result = graph.values[op.results[0]];
+  step.bytes = localBytes(result, strategy.shardings.results[0], mesh) /
+               reduced / result.elementBytes *
+               std::max(kLeastBytes, result.elementBytes);
+  step.seconds = communication.seconds(step);
+  return step;
 }
 
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,
@@ -109,9 +112,9 @@ double strategySeconds(const ModelGraph &graph, const GraphOp &op,
   work.launches = op.launches ? 1 : 0;
   work.kind = op.facts->flopsKind;
   double seconds = kernelSeconds(device, work);
-  for (const ReshardStep &step :
-       combiningSteps(graph, op, strategy, mesh, communication))
-    seconds += op.facts->reductions * step.seconds;
+  if (std::optional<ReshardStep> step =
+          combiningStep(graph, op, strategy, mesh, communication))
+    seconds += op.facts->reductions * step->seconds;
   return seconds;
 }
 

@@ -91,7 +91,7 @@ static std::vector<Regather> regathersOf(const ModelGraph &graph,
   return list;
 }
 
-void holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
+bool holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
                        function_ref<bool(Plan &)> fits) {
   const std::vector<Regather> all = regathersOf(graph, plan);
   auto holdFirst = [&](size_t held) {
@@ -111,8 +111,7 @@ void holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
     else
       end = middle - 1;
   }
-  if (!all.empty())
-    holdFirst(most);
+  return holdFirst(most);
 }
 
 } // namespace autopar

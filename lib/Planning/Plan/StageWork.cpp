@@ -3,24 +3,14 @@
 #include "autopar/Planning/Plan/StageWork.h"
 #include "autopar/Planning/Model/Strategies.h"
 #include "autopar/Planning/Plan/Launches.h"
+#include "autopar/Planning/Plan/SharedReshards.h"
 #include "autopar/shared_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include <map>
 
 using namespace llvm;
 
 namespace autopar {
-
-StageWork::Copy *StageWork::copyOf(unsigned value, const Sharding &sharding) {
-  auto list = copies.find(value);
-  if (list == copies.end())
-    return nullptr;
-  Copy *found = llvm::find_if(list->second, [&](const Copy &copy) {
-    return copy.sharding == sharding;
-  });
-  return found == list->second.end() ? nullptr : found;
-}
 
 namespace {
 
@@ -50,8 +40,9 @@ private:
                      const Sharding &sharding);
   unsigned place(int64_t stage, unsigned value);
   void repeat(int64_t stage, unsigned op);
-  unsigned receive(int64_t stage, unsigned value);
-  unsigned read(int64_t stage, unsigned value, const Sharding &want,
+  unsigned receive(int64_t stage, unsigned value, const Sharding &sharding,
+                   std::optional<unsigned> source);
+  unsigned read(int64_t stage, unsigned value, const WantedSharding &want,
                 const PlannedReshards::Steps &steps, bool fused,
                 bool again = false);
   unsigned readOperand(int64_t stage, unsigned op, unsigned operand,
@@ -74,6 +65,7 @@ private:
   PlannedReshards reshards;
   LaunchList launches;
   std::vector<StageWork> stages;
+  SharedReshards<unsigned, std::optional<unsigned>> copies; // their buffers
   std::vector<bool> stored;       // per value: some launch reads it
   std::vector<unsigned> inLaunch; // per op: 1 + the last launch that has it
   int64_t nextChannel = 0;
@@ -101,9 +93,9 @@ void WorkLister::repeat(int64_t number, unsigned op) {
   StageWork &stage = stages[number];
   WorkItem item;
   for (const auto &[position, operand] : enumerate(graph.ops[op].operands)) {
-    if (auto constant = stage.persistent[place(number, operand)])
-      stage.plain.insert(*constant);
     item.reads.push_back(readOperand(number, op, position, /*fused=*/true));
+    if (auto constant = stage.originOf(operand))
+      stage.plain.insert(*constant);
   }
   ArrayRef<unsigned> results = graph.ops[op].results;
   for (unsigned value : results)
@@ -114,14 +106,17 @@ void WorkLister::repeat(int64_t number, unsigned op) {
     stage.places[value] = reshardResult(number, buffer, value);
 }
 
-/// Receives `value` from the stage that makes it, which sends it at once.
-unsigned WorkLister::receive(int64_t number, unsigned value) {
+/// Receives `value` in the sharding of the buffer `source` of the stage that
+/// makes it, which sends it at once.
+unsigned WorkLister::receive(int64_t number, unsigned value,
+                             const Sharding &sharding,
+                             std::optional<unsigned> source) {
   StageWork &stage = stages[number];
-  unsigned buffer = newBuffer(stage, value, shardingOf(value));
   WorkItem arrival;
+  unsigned buffer = newBuffer(stage, value, sharding);
   arrival.writes.push_back(buffer);
-  StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
-  if (std::optional<unsigned> source = from.places[value]) {
+  if (source) {
+    StageWork &from = stages[plan.ops[graph.values[value].producer].stage];
     arrival.kind = WorkKind::Recv;
     arrival.channel = nextChannel++;
     WorkItem departure;
@@ -155,7 +150,8 @@ unsigned WorkLister::place(int64_t number, unsigned value) {
     return *stage.places[value];
   }
   if (launches.isComputed(value)) {
-    buffer = receive(number, value);
+    StageWork &maker = stages[plan.ops[what.producer].stage];
+    buffer = receive(number, value, shardingOf(value), maker.places[value]);
   } else {
     buffer = newBuffer(stage, value, shardingOf(value));
     stage.work.buffers[buffer].input = what.source == ValueSource::Input;
@@ -211,30 +207,37 @@ unsigned WorkLister::reshardResult(int64_t number, unsigned buffer,
                  /*fused=*/false);
 }
 
-/// Returns the buffer of `value` in the sharding `want`, to which `steps` lead;
-/// there is one copy per stage and sharding, which the reader may make again.
-unsigned WorkLister::read(int64_t number, unsigned value, const Sharding &want,
+/// Returns the buffer of `value` as a reader wants it; `steps` lead there.
+/// There is one copy per stage and form, which the reader may make again.
+unsigned WorkLister::read(int64_t number, unsigned value,
+                          const WantedSharding &want,
                           const PlannedReshards::Steps &steps, bool fused,
                           bool again) {
-  unsigned buffer = place(number, value);
-  if (shardingOf(value) == want || (fused && !movesData(steps)))
-    return buffer;
-  StageWork::Copy *known = stages[number].copyOf(value, want);
-  if (known && !again)
-    return known->buffer;
-  buffer = reshard(number, buffer, value, steps, fused, /*late=*/again);
-  known = stages[number].copyOf(value, want);
-  if (known)
-    known->buffer = buffer;
-  else
-    stages[number].copies[value].push_back({want, buffer});
-  return buffer;
+  const GraphValue &what = graph.values[value];
+  std::optional<int64_t> maker;
+  if (graph.isMadeInOneStage(what))
+    maker = plan.ops[what.producer].stage;
+  int64_t home = reshardStage(maker, number);
+  if (shardingOf(value) == want.sharding ||
+      (home == number && fused && !movesData(steps)))
+    return place(number, value);
+  if (std::optional<unsigned> known = copies.find(value, want, number, again))
+    return *known;
+  unsigned made =
+      home == number ? reshard(number, place(number, value), value, steps,
+                               fused, /*late=*/again)
+                     : receive(number, value, want.sharding,
+                               read(home, value, want, steps, /*fused=*/false));
+  copies.find(value, want, number) = made;
+  return made;
 }
 
 unsigned WorkLister::readOperand(int64_t number, unsigned op, unsigned operand,
                                  bool fused) {
-  return read(number, graph.ops[op].operands[operand],
-              reshards.shardings(op).operands[operand],
+  const GraphOp &reader = graph.ops[op];
+  WantedSharding want = wantedSharding(reshards.shardings(op).operands[operand],
+                                       reader.facts->rule.operands[operand]);
+  return read(number, reader.operands[operand], want,
               reshards.ofOperand(op, operand), fused,
               plan.ops[op].regathersOperand(operand));
 }
@@ -250,11 +253,11 @@ void WorkLister::name(const Launch &launch) {
   unsigned op = launch.ops.front();
   unsigned operand = graph.ops[op].operands.front();
   unsigned buffer = readOperand(launch.stage, op, 0, /*fused=*/false);
-  unsigned whole = place(launch.stage, operand);
   for (unsigned result : graph.ops[op].results) {
     unsigned made = reshardResult(launch.stage, buffer, result);
     stage.places[result] = made;
-    if (auto origin = stage.persistent[whole]; origin && made != whole)
+    auto origin = stage.originOf(operand);
+    if (origin && made != stage.places[operand])
       stage.plain.insert(*origin);
   }
 }
@@ -293,7 +296,7 @@ void WorkLister::launch(const Launch &launch) {
           stage.calls[{*constant, packingOf(launch)}] = *launch.step->call;
         else
           stage.plain.insert(*constant);
-      } else if (auto origin = stage.persistent[place(launch.stage, value)]) {
+      } else if (auto origin = stage.originOf(value)) {
         stage.plain.insert(*origin); // read by the reshard
       }
       if (!is_contained(item.reads, buffer)) {
@@ -332,8 +335,8 @@ void WorkLister::returnResult(unsigned result, std::optional<unsigned> state) {
                        : 0;
   StageWork &stage = stages[number];
   Sharding whole = endPartial(shardingOf(value));
-  unsigned buffer = read(number, value, whole, reshards.ofReturned(result),
-                         /*fused=*/false);
+  unsigned buffer = read(number, value, {whole, {}},
+                         reshards.ofReturned(result), /*fused=*/false);
   WorkBuffer what = stage.work.buffers[buffer];
   if (auto constant = stage.persistent[buffer])
     stage.plain.insert(*constant);
@@ -365,6 +368,8 @@ void WorkLister::returnResults() {
   }
   std::vector<unsigned> next;
   for (const auto &[index, value] : enumerate(graph.stepResults)) {
+    if (states[index] == value)
+      continue; // the state stays as it is
     returnResult(index, states[index]);
     if (states[index])
       next.push_back(value);

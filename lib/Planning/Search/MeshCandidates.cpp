@@ -337,6 +337,17 @@ meshesOfAxes(const PlanRequest &request) {
   return candidates;
 }
 
+std::set<std::string> namesInSearch(ArrayRef<MeshCandidate> candidates) {
+  std::set<std::string> names;
+  for (const MeshCandidate &candidate : candidates) {
+    for (const MeshAxis &axis : candidate.axes)
+      names.insert(axis.name);
+    if (is_contained(candidate.names, StrategyName::Auto))
+      names.merge(searchedAxes());
+  }
+  return names;
+}
+
 Expected<std::vector<MeshCandidate>> meshCandidates(const PlanRequest &request,
                                                     int64_t batch) {
   int64_t devices = request.cluster.deviceCount();

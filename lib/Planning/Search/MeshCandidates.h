@@ -4,6 +4,7 @@
 #define AUTOPAR_LIB_PLANNING_SEARCH_MESHCANDIDATES_H
 
 #include "autopar/Planning/Search/Search.h"
+#include <set>
 
 namespace autopar {
 
@@ -22,6 +23,10 @@ struct MeshCandidate {
 /// Returns the meshes to try. `batch` is the batch of the model's inputs.
 llvm::Expected<std::vector<MeshCandidate>>
 meshCandidates(const PlanRequest &request, int64_t batch);
+
+/// Returns the names that axes may have in a search of these meshes, on any
+/// number of devices.
+std::set<std::string> namesInSearch(llvm::ArrayRef<MeshCandidate> candidates);
 
 /// Returns the smallest factor above 1 of a number of 2 or more.
 int64_t smallestFactor(int64_t number);

@@ -297,16 +297,21 @@ Expected<Plan> PlanSearch::run() {
   double least = best->predictedStepSeconds;
   for (const TrialBound &bound : bounds)
     least = std::min(least, bound.seconds);
-  StagePlaces places(best->cluster, best->pipeline());
-  if (!anyPlan)
-    holdCopiesThatFit(graph, *best, [&](Plan &plan) {
-      predictMemory(graph, plan);
-      return excessBytes(plan, places, request.limit()) <= 0;
-    });
+  if (!anyPlan && settings.regathers)
+    holdCopiesThatFit(graph, request, *best);
   predictStep(graph, least, *best, tried);
   if (Error error = verify(*best, graph))
     return std::move(error);
   return std::move(*best);
+}
+
+bool holdCopiesThatFit(const ModelGraph &graph, const PlanRequest &request,
+                       Plan &plan) {
+  StagePlaces places(plan.cluster, plan.pipeline());
+  return holdCopiesThatFit(graph, plan, [&](Plan &plan) {
+    predictMemory(graph, plan);
+    return excessBytes(plan, places, request.limit()) <= 0;
+  });
 }
 
 Expected<Plan> PlanSearch::runToFirst() {

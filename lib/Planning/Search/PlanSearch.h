@@ -74,6 +74,11 @@ private:
   bool anyPlan = false; // stop at the first plan
 };
 
+/// Lets the plan hold copies that it made again, as far as they fit the
+/// request's limit. Returns whether the plan fits it.
+bool holdCopiesThatFit(const ModelGraph &graph, const PlanRequest &request,
+                       Plan &plan);
+
 } // namespace autopar
 
 #endif // AUTOPAR_LIB_PLANNING_SEARCH_PLANSEARCH_H

@@ -63,9 +63,9 @@ collectivesOf(PlanCost &cost, const ModelGraph &graph, const Plan &plan) {
       collectives.add(step, times * int64_t(place.stages.size()));
   for (const auto &[index, op] : enumerate(graph.ops))
     if (!op.setup)
-      for (const ReshardStep &step : cost.combiningSteps(index))
-        collectives.add(step, times * op.facts->reductions *
-                                  int64_t(cost.stagesThatRun(index).size()));
+      if (std::optional<ReshardStep> step = cost.combiningStep(index))
+        collectives.add(*step, times * op.facts->reductions *
+                                   int64_t(cost.stagesThatRun(index).size()));
   for (const StageMessage &message : cost.messages)
     collectives.add("send", {}, message.bytes, times, message.seconds);
   return std::move(collectives.list);

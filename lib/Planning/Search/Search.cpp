@@ -5,6 +5,8 @@
 #include "PlanSearch.h"
 #include "autopar/Planning/Constraints/AskAsBefore.h"
 #include "autopar/Planning/Plan/IdentifyPlan.h"
+#include "autopar/Planning/Plan/Regathers.h"
+#include "autopar/Planning/Search/PredictStep.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -77,6 +79,15 @@ Expected<Plan> searchPlan(const ModelGraph &graph, const PlanRequest &request,
         return request.from ? keptDoNotFit(graph, request, shortage, quick)
                             : nearestFit(graph, request, shortage, quick);
       });
+}
+
+bool holdFewerCopies(const ModelGraph &graph, const PlanRequest &request,
+                     Plan &plan, MutableArrayRef<SearchTrial> tried) {
+  if (!isTrainingStep(graph) || !regatherInEachTask(graph, plan) ||
+      !holdCopiesThatFit(graph, request, plan))
+    return false;
+  predictStep(graph, plan.lowerBoundSeconds, plan, tried);
+  return true;
 }
 
 } // namespace autopar

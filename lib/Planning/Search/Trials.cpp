@@ -94,6 +94,10 @@ candidatesOf(const ModelGraph &graph, PlanRequest request) {
       meshCandidates(request, batchSize(graph));
   if (!candidates)
     return candidates;
+  if (request.mesh.empty())
+    if (Error error =
+            checkForbiddenAxes(request.constraints, namesInSearch(*candidates)))
+      return std::move(error);
   erase_if(*candidates, [&](const MeshCandidate &candidate) {
     return !allowsMesh(request.constraints, candidate.axes, candidate.stages);
   });

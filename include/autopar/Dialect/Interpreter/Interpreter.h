@@ -113,10 +113,6 @@ evaluatePosition(mlir::Operation *op, llvm::ArrayRef<const Tensor *> operands,
                  const Mesh &mesh, int64_t point);
 bool isPosition(mlir::Operation *op);
 
-/// Sub-axes that an op's `axes` name, in the order given.
-mlir::FailureOr<llvm::SmallVector<unsigned>>
-resolveAxes(mlir::Operation *op, mlir::ArrayAttr axes, const Mesh &mesh);
-
 //===----------------------------------------------------------------------===//
 // A module
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 
 #include "autopar/Planning/Constraints/Constraints.h"
 #include "autopar/Planning/Plan/Plan.h"
+#include <set>
 
 namespace autopar {
 
@@ -16,6 +17,11 @@ bool allowsMesh(const Constraints &constraints, llvm::ArrayRef<MeshAxis> axes,
 /// does. Returns an error if two constraints pin different axes.
 llvm::Expected<llvm::SmallVector<MeshAxis>>
 pinnedMesh(const Constraints &constraints);
+
+/// Returns an error if a constraint forbids a mesh with an axis that is not
+/// among `names`, those of all axes of a search: it would forbid nothing.
+llvm::Error checkForbiddenAxes(const Constraints &constraints,
+                               const std::set<std::string> &names);
 
 /// Checks that a finished plan meets the constraints.
 llvm::Error verify(const Plan &plan, const ModelGraph &graph,

@@ -5,6 +5,7 @@
 
 #include "autopar/Planning/Constraints/Demands.h"
 #include "autopar/Planning/Plan/Plan.h"
+#include <set>
 
 namespace autopar {
 
@@ -19,6 +20,8 @@ std::string stringifyMesh(llvm::ArrayRef<MeshAxis> axes);
 /// The names of the axes of a searched mesh if nothing else names them.
 inline constexpr llvm::StringLiteral kFreeAxes[] = {"x", "y"};
 
+/// Returns all names that the search gives to axes if the request names none.
+std::set<std::string> searchedAxes();
 /// Returns whether these are the names that the search gives to axes if the
 /// request names none.
 bool isSearched(llvm::ArrayRef<MeshAxis> axes,

@@ -35,13 +35,16 @@ private:
   llvm::DenseMap<const GraphOpFacts *, llvm::SmallVector<Known, 1>> known;
 };
 
-/// Returns the all-reduces by which a composite that is split along a reduced
-/// factor combines its statistics. It runs each of them `op.facts->reductions`
-/// times.
-llvm::SmallVector<ReshardStep, 1>
-combiningSteps(const ModelGraph &graph, const GraphOp &op,
-               const OpStrategy &strategy, const Mesh &mesh,
-               CommunicationModel &communication);
+/// Returns the all-reduce by which a composite that is split along reduced
+/// factors combines a statistic of its parts. It is over all sub-axes that
+/// split reduced factors, and its message has one number of 32 bits or more for
+/// each row. It runs `op.facts->reductions` times. Partition makes it
+/// (DecomposeComposites.cpp).
+std::optional<ReshardStep> combiningStep(const ModelGraph &graph,
+                                         const GraphOp &op,
+                                         const OpStrategy &strategy,
+                                         const Mesh &mesh,
+                                         CommunicationModel &communication);
 
 /// Returns the seconds of `op` on one device under `strategy`.
 double strategySeconds(const ModelGraph &graph, const GraphOp &op,

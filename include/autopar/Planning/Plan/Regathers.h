@@ -30,10 +30,11 @@ bool regatherInEachTask(const ModelGraph &graph, Plan &plan);
 /// Lets all ops share reshards.
 void shareReshards(Plan &plan);
 
-/// Lets `plan`, which fits the memory, hold copies that it made again: those
-/// first that save the most seconds per byte, up to one that does not fit.
-/// `fits` writes the plan's predicted memory and returns whether that fits.
-void holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
+/// Lets `plan` hold copies that it made again: those first that save the most
+/// seconds per byte, up to one that does not fit. `fits` writes the plan's
+/// predicted memory and returns whether that fits. Returns whether the plan
+/// fits, which it may not do even if it holds none of them.
+bool holdCopiesThatFit(const ModelGraph &graph, Plan &plan,
                        llvm::function_ref<bool(Plan &)> fits);
 
 } // namespace autopar

@@ -6,7 +6,6 @@
 #include "autopar/Cost/WorkList.h"
 #include "autopar/Planning/Model/ModelGraph.h"
 #include "autopar/Planning/Plan/Plan.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
 
@@ -21,15 +20,13 @@ struct BufferContents {
 /// The work of one stage while it is listed.
 struct StageWork {
   WorkList work;
-  std::vector<BufferContents> contents;        // per buffer, if listed
-  std::vector<std::optional<unsigned>> places; // per value: its buffer
-  struct Copy {
-    Sharding sharding; // that a reader wants
-    unsigned buffer;
-  };
-  llvm::DenseMap<unsigned, llvm::SmallVector<Copy, 1>> copies; // by value
-  Copy *copyOf(unsigned value, const Sharding &sharding);
+  std::vector<BufferContents> contents;            // per buffer, if listed
+  std::vector<std::optional<unsigned>> places;     // per value: its buffer
   std::vector<std::optional<unsigned>> persistent; // per buffer: its value
+  /// Returns the persistent value whose memory the stage reads as `value`.
+  std::optional<unsigned> originOf(unsigned value) const {
+    return places[value] ? persistent[*places[value]] : std::nullopt;
+  }
   llvm::DenseSet<unsigned> plain; // persistent values read unpacked
   /// The library calls that read a persistent value, by the value and the text
   /// on which its packed form depends.

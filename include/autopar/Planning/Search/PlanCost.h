@@ -50,9 +50,10 @@ public:
   /// Returns the seconds of the op alone if it ran with `strategy`, in the
   /// first stage that runs it.
   double opSeconds(unsigned op, const OpStrategy &strategy);
-  /// Returns the steps that the op alone communicates in one micro-batch.
-  llvm::SmallVector<ReshardStep, 1> combiningSteps(unsigned op) {
-    return pricesOfOp(op).combiningSteps(graph, graph.ops[op], *strategies[op]);
+  /// Returns the step that the op alone communicates in one micro-batch, once
+  /// for each reduction.
+  std::optional<ReshardStep> combiningStep(unsigned op) {
+    return pricesOfOp(op).combiningStep(graph, graph.ops[op], *strategies[op]);
   }
   /// Returns the seconds of the reshards at the op in that stage, if it ran
   /// with `strategy` and values were sharded as planned. Reshards that other

@@ -16,6 +16,13 @@ llvm::Expected<Plan> searchPlan(const ModelGraph &graph,
                                 llvm::raw_ostream *trace = nullptr,
                                 std::vector<SearchTrial> *tried = nullptr);
 
+/// Lets the plan of a search, whose program exceeds the memory, make copies
+/// again that it held, until it leaves request.reservedBytes free by its
+/// estimate. Returns whether it then does; if not, the plan is of no use.
+/// `tried` are the trials of its search.
+bool holdFewerCopies(const ModelGraph &graph, const PlanRequest &request,
+                     Plan &plan, llvm::MutableArrayRef<SearchTrial> tried);
+
 } // namespace autopar
 
 #endif // AUTOPAR_PLANNING_SEARCH_SEARCH_H

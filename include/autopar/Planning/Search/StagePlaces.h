@@ -78,11 +78,11 @@ public:
                    const OpStrategy &strategy) {
     return strategySeconds(graph, op, strategy, mesh, device, communication);
   }
-  /// Returns the steps that the op alone communicates, once.
-  llvm::SmallVector<ReshardStep, 1> combiningSteps(const ModelGraph &graph,
-                                                   const GraphOp &op,
-                                                   const OpStrategy &strategy) {
-    return autopar::combiningSteps(graph, op, strategy, mesh, communication);
+  /// Returns the step that the op alone communicates, once for each reduction.
+  std::optional<ReshardStep> combiningStep(const ModelGraph &graph,
+                                           const GraphOp &op,
+                                           const OpStrategy &strategy) {
+    return autopar::combiningStep(graph, op, strategy, mesh, communication);
   }
   double reshardSeconds(const Sharding &from, const Sharding &to,
                         const GraphValue &value) {

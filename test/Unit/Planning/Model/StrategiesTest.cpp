@@ -55,4 +55,49 @@ TEST(StrategyTable, OpsThatShareTheirFactsShareStrategies) {
   EXPECT_NE(table.find(graph.ops[0], rows), table.find(graph.ops[2], rows));
 }
 
+/// A normalization of 16-bit elements over rows and columns of `shape`.
+ModelGraph normalization(ArrayRef<int64_t> shape) {
+  ModelGraph graph;
+  GraphValue &value = graph.values.emplace_back();
+  value.shape.assign(shape.begin(), shape.end());
+  value.elementBytes = 2;
+  GraphOpFacts facts;
+  for (auto [dim, size] : enumerate(shape))
+    facts.rule.addFactor(size, dim < 2 ? FactorKind::Parallel
+                                       : FactorKind::Decompose);
+  facts.rule.operands = facts.rule.results = {{0u, 1u, 2u, 3u}};
+  GraphOp &op = graph.ops.emplace_back();
+  op.facts = std::make_shared<const GraphOpFacts>(std::move(facts));
+  op.operands = op.results = {0};
+  return graph;
+}
+
+/// The parts of a composite combine one number of each image, of 32 bits, over
+/// all axes at once.
+TEST(CombiningStep, IsWhatPartsCombine) {
+  ModelGraph graph = normalization({6, 8, 10, 7});
+  Mesh mesh({{"x", 2}, {"y", 3}});
+  StrategyTable table(mesh);
+  CommunicationModel communication(cantFail(clusterOfRanks(6)), mesh);
+  auto stepOf = [&](Choice x, Choice y) {
+    return combiningStep(graph, graph.ops[0], *table.find(graph.ops[0], {x, y}),
+                         mesh, communication);
+  };
+  Choice none, images{Choice::Split, 0}, rows{Choice::Split, 2},
+      columns{Choice::Split, 3};
+  EXPECT_FALSE(stepOf(images, none));
+  std::optional<ReshardStep> step = stepOf(rows, none);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->bytes, 6 * 8 * 4);
+  EXPECT_EQ(ArrayRef(step->subAxes), ArrayRef<unsigned>({0}));
+  step = stepOf(images, columns);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->bytes, 3 * 8 * 4);
+  EXPECT_EQ(ArrayRef(step->subAxes), ArrayRef<unsigned>({1}));
+  step = stepOf(columns, rows);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->bytes, 6 * 8 * 4);
+  EXPECT_EQ(ArrayRef(step->subAxes), ArrayRef<unsigned>({0, 1}));
+}
+
 } // namespace

@@ -79,12 +79,15 @@ TEST(Regathers, NeedLessMemoryAndAreHeldAsFarAsItGoes) {
   regatherInEachTask(it.graph, it.plan);
   int64_t least = it.bytes();
   EXPECT_LT(least, held);
-  auto holdWithin = [&](int64_t limit) {
+  auto fitWithin = [&](int64_t limit) {
     regatherInEachTask(it.graph, it.plan);
-    holdCopiesThatFit(it.graph, it.plan, [&](Plan &plan) {
+    return holdCopiesThatFit(it.graph, it.plan, [&](Plan &plan) {
       predictMemory(it.graph, plan);
       return plan.predictedPeakMemoryBytes <= limit;
     });
+  };
+  auto holdWithin = [&](int64_t limit) {
+    EXPECT_TRUE(fitWithin(limit));
     EXPECT_LE(it.plan.predictedPeakMemoryBytes, limit);
     EXPECT_EQ(it.plan.predictedPeakMemoryBytes, it.bytes());
     return it.gathers();
@@ -97,6 +100,8 @@ TEST(Regathers, NeedLessMemoryAndAreHeldAsFarAsItGoes) {
   EXPECT_EQ(holdWithin(taken), gathers);
   if (taken > least)
     EXPECT_GT(holdWithin(taken - 1), gathers);
+  EXPECT_FALSE(fitWithin(least - 1));
+  EXPECT_EQ(it.gathers(), 6); // it holds none, and that is too much
 }
 
 std::string errorOf(const Step &it) {
