@@ -3,7 +3,8 @@
     python test/Execution/measure_trainers.py TOOL FOLDER [CASE ...] [--ranks 1,2] [--steps 200] [--turns 7]
 
 Cases are those of ../shared/training, all by default. The data of a case are repeated to that many steps. By turns a process of the executable and a Trainer take them; the first
-tenth does not count. Printed are the medians over the turns of a turn's median step, and the least of these, in microseconds.
+tenth does not count. Printed are the medians over the turns of a turn's median step, and the least of these, in microseconds; and what a Trainer's step takes over the
+step of its own session, which does not depend on where each process has its memory.
 """
 
 import json
@@ -28,13 +29,14 @@ def seconds_of_executable(program, data, steps, log):
         return [json.loads(line)["seconds"] for line in file]
 
 
-def seconds_of_trainer(model, recipe, ranks, flags, batches):
+def seconds_of_trainer(model, recipe, ranks, flags, batches, over_own):
     seconds = []
     with autopar.Trainer(model, recipe, ranks=ranks, options=flags) as trainer:
         for batch in batches:
             start = time.perf_counter()
             trainer.step(batch)
             seconds.append(time.perf_counter() - start)
+        over_own.append((statistics.median(seconds) - trainer.session.report()["seconds_per_step"]["median"]) * 1e6)
     return seconds
 
 
@@ -52,15 +54,16 @@ def measure(options, case, ranks):
     batches = [{name: array[step] for name, array in data.items()} for step in range(options.steps)]
     error = error_of(options.tool, "compile", model, "-o", paths["program"], "--train", paths["recipe.json"], "--ranks", str(ranks), *flags)
     assert not error, error
-    medians = {"the executable": [], "Python": []}
+    medians, over_own = {"the executable": [], "Python": []}, []
     ways = {"the executable": lambda: seconds_of_executable(paths["program"], paths["data.npz"], options.steps, paths["log.jsonl"]),
-            "Python": lambda: seconds_of_trainer(model, recipe, ranks, flags, batches)}
+            "Python": lambda: seconds_of_trainer(model, recipe, ranks, flags, batches, over_own)}
     for turn in range(options.turns):
         for name in list(ways)[:: -1 if turn % 2 else 1]:
             medians[name].append(statistics.median(ways[name]()[options.steps // 10 :]) * 1e6)
     theirs, ours = medians.values()
     print(f"{case} on {ranks} rank{'s' if ranks > 1 else ''}: a step of the executable {statistics.median(theirs):.0f} us (least {min(theirs):.0f}), of Python "
-          f"{statistics.median(ours):.0f} us (least {min(ours):.0f}): {statistics.median(ours) - statistics.median(theirs):+.0f} us, least {min(ours) - min(theirs):+.0f} us", flush=True)
+          f"{statistics.median(ours):.0f} us (least {min(ours):.0f}): {statistics.median(ours) - statistics.median(theirs):+.0f} us, least {min(ours) - min(theirs):+.0f} us; "
+          f"{statistics.median(over_own):+.0f} us over its own step", flush=True)
 
 
 def main():
