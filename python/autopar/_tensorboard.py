@@ -25,7 +25,9 @@ class Board:
 
     def __init__(self, folder=None):
         self._folder = folder
-        self._class = None if folder is None else _writer_class()
+        #: Whether there is a folder.
+        self.writes = folder is not None
+        self._class = _writer_class() if self.writes else None
         self._writer = None  # is made with the first scalars
 
     def _add(self, group, values, number):
@@ -48,3 +50,4 @@ class Board:
         if self._writer:
             self._writer.close()
         self._class = self._writer = None
+        self.writes = False
