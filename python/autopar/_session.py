@@ -165,7 +165,7 @@ class Session:
             return refused
 
     def _step(self, request):
-        self._open()  # before the lock, which in a forked process may be another thread's for ever
+        self._open()  # a forked process gets its error here, for a thread that it does not have may hold the lock
         with self._lock:
             self._open()
             if not self._handle.requests:
@@ -198,8 +198,9 @@ class Session:
         given = _check.arrays_by_name("inputs", feeds, self.inputs)
         chosen = _entries.choose(self.entries, given, entry)
         known = {info.name for info in (*chosen.inputs, *chosen.fixed_inputs)}
-        for name in sorted(set(given) - known, key=str):
-            raise AutoparError(f"the model has no input {name!r}; its inputs: {list_text(chosen.inputs)}{_entries.state_hint(chosen, name, 'write_state')}")
+        unknown = sorted(set(given) - known, key=str)
+        if unknown:
+            raise AutoparError(f"the model has no input {unknown[0]!r}; its inputs: {list_text(chosen.inputs)}{_entries.state_hint(chosen, unknown[0], 'write_state')}")
         arrays = [accept("input", info, given.get(info.name)) for info in chosen.inputs]
         for index, info in enumerate(chosen.fixed_inputs):
             if info.name in given:

@@ -25,9 +25,7 @@ class Board:
 
     def __init__(self, folder=None):
         self._folder = folder
-        #: Whether there is a folder.
-        self.writes = folder is not None
-        self._class = _writer_class() if self.writes else None
+        self._class = None if folder is None else _writer_class()
         self._writer = None  # is made with the first scalars
 
     def _add(self, group, values, number):
@@ -35,11 +33,13 @@ class Board:
             return
         self._writer = self._writer or self._class(os.fspath(self._folder))
         for name, value in values.items():
-            self._writer.add_scalar(f"{group}/{name}", value, number)
+            if name not in _LEFT_OUT:
+                self._writer.add_scalar(f"{group}/{name}", value, number)
 
     def add_step(self, number, values, seconds):
         """`values`: numbers by role, as `loss`; `number`: of the step."""
-        self._add("train", {**{role: value for role, value in values.items() if role not in _LEFT_OUT}, "seconds": seconds}, number)
+        self._add("train", values, number)
+        self._add("train", {"seconds": seconds}, number)
 
     def add_metrics(self, steps, values):
         """`values`: metrics by name, of the parameters after so many steps."""
@@ -50,4 +50,3 @@ class Board:
         if self._writer:
             self._writer.close()
         self._class = self._writer = None
-        self.writes = False

@@ -84,7 +84,7 @@ class Trainer:
         return self._take(batch)
 
     def _take(self, batch):
-        begin = self._board.writes and time.monotonic()
+        begin = time.monotonic()
         told = self._usual_step(batch)
         if told is None:
             told = self._unusual_step(batch)
@@ -92,8 +92,7 @@ class Trainer:
         number, self._steps = self._steps, self._steps + 1
         if not math.isfinite(values["loss"]) and not values.get("skipped"):
             warnings.warn(f"the loss of step {number} is {values['loss']}", stacklevel=3)
-        if self._board.writes:
-            self._board.add_step(number, values, time.monotonic() - begin)
+        self._board.add_step(number, values, time.monotonic() - begin)
         return Step(number, values["loss"], values.get("grad_norm"), values.get("learning_rate"), bool(values.get("skipped", 0)))
 
     def _unusual_step(self, batch):

@@ -79,8 +79,8 @@ extern "C" {
 ///
 /// Both return None and do nothing if the dict does not have exactly one dense
 /// array of the right type for each input. An input of the role "counted_rows"
-/// may be left out. The first one does so too if another
-/// call of it is under way, or if this process was forked.
+/// may be left out. The first one does so too if another call of it is under
+/// way, or if this process was forked.
 AUTOPAR_API autopar::runtime::PyObject *
 autopar_python_calls(const autopar::runtime::PythonApi *python,
                      const autopar::runtime::PythonObjects *objects,
